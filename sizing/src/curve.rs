@@ -1,0 +1,166 @@
+use std::fmt::Debug;
+
+use crate::Error;
+
+/// The longest time that counts as one, in seconds: sums and products of a few stay finite.
+pub(crate) const LONGEST_S: f64 = 1e290;
+
+/// Seconds of own compute against the batch, of one worker.
+///
+/// A curve must not decrease: a larger batch never takes less time. [`split`](crate::split)
+/// checks that, and that times are finite and not negative, at the batches it asks for.
+pub trait Curve: Debug + Send + Sync {
+    /// Seconds that a batch of `batch` ≥ 1 samples takes.
+    fn seconds(&self, batch: u32) -> f64;
+
+    /// The largest batch, as a real number, that is done within `seconds`; None where the curve
+    /// has no inverse to offer. It speeds the split up and gives the plan its lower bound; sizes
+    /// do not depend on it.
+    fn batch_within(&self, seconds: f64) -> Option<f64> {
+        let _ = seconds;
+        None
+    }
+}
+
+/// The two-piece GPU curve: max(floor, slope · x + offset) seconds for a batch of x.
+///
+/// Below the saturation point a step takes the constant floor time, above it the time is linear
+/// (the profile-based policy of LB-BSP's first version, arXiv 1806.02508v1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hinge {
+    floor_s: f64,
+    slope_s: f64,
+    offset_s: f64,
+}
+
+impl Hinge {
+    /// A hinge of `floor_s` seconds, `slope_s` seconds a sample and `offset_s` seconds, which may
+    /// be negative.
+    ///
+    /// # Errors
+    /// [`Error::CurvePoint`] if a number is no number or beyond ±1e290, or the floor or the slope is
+    /// negative: a negative slope would make the curve decrease.
+    pub fn new(floor_s: f64, slope_s: f64, offset_s: f64) -> Result<Self, Error> {
+        let checks = [
+            ("floor of a hinge", floor_s, 0.0),
+            ("slope of a hinge", slope_s, 0.0),
+            ("offset of a hinge", offset_s, -LONGEST_S),
+        ];
+        for (at, (what, got, least)) in checks.into_iter().enumerate() {
+            if !(got >= least && got <= LONGEST_S) {
+                let expected = if least < 0.0 {
+                    "between -1e290 and 1e290"
+                } else {
+                    "between 0 and 1e290"
+                };
+                return Err(Error::CurvePoint {
+                    what,
+                    at,
+                    expected,
+                    got,
+                });
+            }
+        }
+        Ok(Self {
+            floor_s,
+            slope_s,
+            offset_s,
+        })
+    }
+
+    /// The batch at which the linear part leaves the floor, in samples; infinite for a slope of 0.
+    pub fn saturation_point(&self) -> f64 {
+        self.batch_within(self.floor_s).max(0.0)
+    }
+
+    pub(crate) fn seconds(&self, batch: u32) -> f64 {
+        self.floor_s
+            .max(self.slope_s * f64::from(batch) + self.offset_s)
+    }
+
+    pub(crate) fn batch_within(&self, seconds: f64) -> f64 {
+        if seconds < self.floor_s {
+            0.0
+        } else if self.slope_s > 0.0 {
+            (seconds - self.offset_s) / self.slope_s
+        } else {
+            f64::INFINITY
+        }
+    }
+}
+
+/// Measured points (batch, seconds) that do not decrease, with straight lines between them.
+///
+/// Below the first point the time is that of the first. A worker with such a curve never gets more
+/// than the last batch measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Points {
+    batches: Vec<u32>,
+    seconds: Vec<f64>,
+}
+
+impl Points {
+    /// A curve through `points`, each a batch in samples and its time in seconds.
+    ///
+    /// # Errors
+    /// [`Error::NoPoints`] for an empty slice; [`Error::CurvePoint`] with the position where the
+    /// batches do not rise, start below 1, or the times fall, are no numbers or beyond 1e290 s.
+    pub fn new(points: &[(u32, f64)]) -> Result<Self, Error> {
+        let mut last = (0, 0.0);
+        for (at, &(batch, seconds)) in points.iter().enumerate() {
+            if batch <= last.0 {
+                return Err(Error::CurvePoint {
+                    what: "batch",
+                    at,
+                    expected: "above the one before and at least 1",
+                    got: f64::from(batch),
+                });
+            }
+            if !(seconds >= last.1 && seconds <= LONGEST_S) {
+                return Err(Error::CurvePoint {
+                    what: "time",
+                    at,
+                    expected: "at most 1e290 and not below the one before",
+                    got: seconds,
+                });
+            }
+            last = (batch, seconds);
+        }
+        if points.is_empty() {
+            return Err(Error::NoPoints);
+        }
+        let (batches, seconds) = points.iter().copied().unzip();
+        Ok(Self { batches, seconds })
+    }
+
+    /// The last batch measured.
+    pub fn last_batch(&self) -> u32 {
+        *self.batches.last().expect("a curve has at least one point")
+    }
+
+    pub(crate) fn seconds(&self, batch: u32) -> f64 {
+        let above = self.batches.partition_point(|&b| b < batch);
+        if above == self.batches.len() {
+            return self.seconds[above - 1];
+        }
+        let (x1, y1) = (self.batches[above], self.seconds[above]);
+        if above == 0 || x1 == batch {
+            return y1;
+        }
+        let (x0, y0) = (self.batches[above - 1], self.seconds[above - 1]);
+        (y0 + (y1 - y0) * (f64::from(batch - x0) / f64::from(x1 - x0))).min(y1)
+    }
+
+    pub(crate) fn batch_within(&self, seconds: f64) -> f64 {
+        let above = self.seconds.partition_point(|&s| s <= seconds);
+        if above == 0 {
+            return 0.0;
+        }
+        let (x0, y0) = (f64::from(self.batches[above - 1]), self.seconds[above - 1]);
+        if above == self.batches.len() {
+            return x0;
+        }
+        let (x1, y1) = (f64::from(self.batches[above]), self.seconds[above]);
+        x0 + (x1 - x0) * ((seconds - y0) / (y1 - y0))
+    }
+}

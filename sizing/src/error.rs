@@ -1,0 +1,133 @@
+/// Why there is no plan, or why a call changed nothing.
+///
+/// A worker in a [`split`](crate::split) is named by its place in the slice, the first being 0.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is nobody to give the batch to.
+    #[error("there are no workers to split the global batch over")]
+    NoWorkers,
+    /// The global batch is zero.
+    #[error("the global batch is 0, at least 1 sample is needed")]
+    EmptyGlobalBatch,
+    /// The workers together cannot hold the global batch.
+    #[error(
+        "global batch {global_batch} is {over_by} above what the workers can hold together, {capacity}"
+    )]
+    OverCapacity {
+        /// What was asked for, in samples.
+        global_batch: u32,
+        /// Largest total that fits, in samples.
+        capacity: u64,
+        /// The difference, in samples.
+        over_by: u64,
+    },
+    /// The workers' minimum batches add up to more than the global batch.
+    #[error(
+        "global batch {global_batch} is below what the workers take at least together, {minimum}"
+    )]
+    UnderMinimum {
+        /// What was asked for, in samples.
+        global_batch: u32,
+        /// Smallest total that fits, in samples.
+        minimum: u64,
+    },
+    /// No batches of the required grains add up to the global batch.
+    #[error(
+        "global batch {global_batch} cannot be made of batches that are multiples of {grains}; the nearest totals that can: {}",
+        nearest(*.below, *.above)
+    )]
+    Indivisible {
+        /// What was asked for, in samples.
+        global_batch: u32,
+        /// The grains in use, such as `8` or `6, 8`.
+        grains: String,
+        /// Nearest total below that fits, if there is one.
+        below: Option<u64>,
+        /// Nearest total above that fits, if there is one.
+        above: Option<u64>,
+    },
+    /// Workers with different grains need a larger table than is allowed.
+    #[error(
+        "grains {grains} need a table of {cells} cells, at most {limit} are allowed; use grains with a larger common divisor or a smaller global batch"
+    )]
+    GrainTable {
+        /// The grains in use.
+        grains: String,
+        /// Cells that this instance needs.
+        cells: u64,
+        /// Cells that are allowed.
+        limit: u64,
+    },
+    /// A worker's speed is no usable number.
+    #[error("speed of worker {worker} must be finite and above 0, got {got} samples/s")]
+    Speed {
+        /// Which worker.
+        worker: usize,
+        /// The speed, in samples per second.
+        got: f64,
+    },
+    /// A time that belongs to a worker is no usable number.
+    #[error("{what} of worker {worker} must be between 0 and 1e290 s, got {got} s")]
+    Seconds {
+        /// Which time.
+        what: &'static str,
+        /// Which worker.
+        worker: usize,
+        /// The time, in seconds.
+        got: f64,
+    },
+    /// No multiple of the worker's grain lies between its minimum and its maximum.
+    #[error(
+        "worker {worker} can take no batch: no multiple of {grain} lies between {min} and {max}"
+    )]
+    Limits {
+        /// Which worker.
+        worker: usize,
+        /// Smallest batch allowed.
+        min: u32,
+        /// Largest batch allowed.
+        max: u32,
+        /// What a batch must be a multiple of.
+        grain: u32,
+    },
+    /// A caller's curve gave a larger batch a smaller time.
+    #[error(
+        "the curve of worker {worker} decreases: {seconds} s at batch {batch}, against {smaller_seconds} s at batch {smaller_batch}"
+    )]
+    Decreasing {
+        /// Which worker.
+        worker: usize,
+        /// The batch with the smaller time.
+        batch: u32,
+        /// Its time in seconds.
+        seconds: f64,
+        /// The smaller batch.
+        smaller_batch: u32,
+        /// Its time in seconds.
+        smaller_seconds: f64,
+    },
+    /// A curve could not be built from these numbers.
+    #[error("{what} at position {at} must be {expected}, got {got}")]
+    CurvePoint {
+        /// Which number.
+        what: &'static str,
+        /// Its place in the input, the first being 0.
+        at: usize,
+        /// What it must be.
+        expected: &'static str,
+        /// What it was.
+        got: f64,
+    },
+    /// A curve of measured points has none.
+    #[error("a curve needs at least one measured point")]
+    NoPoints,
+}
+
+fn nearest(below: Option<u64>, above: Option<u64>) -> String {
+    match (below, above) {
+        (Some(below), Some(above)) => format!("{below} and {above}"),
+        (Some(only), None) | (None, Some(only)) => only.to_string(),
+        (None, None) => "none".to_owned(),
+    }
+}

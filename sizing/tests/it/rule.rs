@@ -1,0 +1,89 @@
+//! The plan is what the greedy rule makes, whatever the solver does to get there.
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+use sizing::{Error, split};
+
+use crate::instances::{Instance, one_grain, workers};
+
+/// The rule of the documentation, word for word, a grain at a time.
+fn by_rule(global_batch: u32, workers: &[Instance]) -> Option<Vec<u32>> {
+    let n = workers.len() as i64;
+    let mut sizes: Vec<u32> = workers.iter().map(|worker| worker.range().0).collect();
+    if workers
+        .iter()
+        .any(|worker| worker.range().0 > worker.range().1)
+    {
+        return None;
+    }
+    let deficit = |i: usize, size: u32| {
+        let previous = workers[i].previous;
+        previous.map_or(i64::from(global_batch), |p| n * i64::from(p)) - n * i64::from(size)
+    };
+    let mut left = i64::from(global_batch) - sizes.iter().map(|&x| i64::from(x)).sum::<i64>();
+    while left > 0 {
+        let mut due: Option<usize> = None;
+        for i in 0..workers.len() {
+            if sizes[i] + workers[i].grain > workers[i].range().1 {
+                continue;
+            }
+            let better = due.is_none_or(|best| {
+                let after = |i: usize| workers[i].seconds(sizes[i] + workers[i].grain);
+                let present = |i: usize| workers[i].seconds(sizes[i]);
+                let order = after(i)
+                    .total_cmp(&after(best))
+                    .then(present(best).total_cmp(&present(i)))
+                    .then(deficit(best, sizes[best]).cmp(&deficit(i, sizes[i])));
+                order == Ordering::Less
+            });
+            if better {
+                due = Some(i);
+            }
+        }
+        sizes[due?] += workers[due?].grain;
+        left -= i64::from(workers[due?].grain);
+    }
+    (left == 0).then_some(sizes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn the_plan_is_what_the_rule_makes(instances in one_grain(6), global_batch in 1..90u32) {
+        match (split(global_batch, &workers(&instances)), by_rule(global_batch, &instances)) {
+            (Ok(plan), Some(sizes)) => prop_assert_eq!(plan.sizes(), sizes),
+            (Err(Error::Limits { .. } | Error::OverCapacity { .. } | Error::UnderMinimum { .. } | Error::Indivisible { .. }), None) => {}
+            (plan, sizes) => prop_assert!(false, "split {plan:?}, rule {sizes:?}"),
+        }
+    }
+
+    #[test]
+    fn what_a_plan_says_of_itself_is_true(instances in one_grain(6), global_batch in 1..90u32) {
+        let Ok(plan) = split(global_batch, &workers(&instances)) else { return Ok(()) };
+        prop_assert_eq!(plan.sizes().iter().sum::<u32>(), global_batch);
+        let weights: Vec<f64> = plan.weights().collect();
+        for (i, (&size, instance)) in plan.sizes().iter().zip(&instances).enumerate() {
+            let (min, max) = instance.range();
+            prop_assert!(min <= size && size <= max && size % instance.grain == 0);
+            prop_assert_eq!(plan.times_s()[i], instance.seconds(size));
+            prop_assert_eq!(weights[i], f64::from(size) / f64::from(global_batch));
+            let limit = match (size == min, size == max) {
+                (true, true) => sizing::Limit::Both,
+                (true, false) => sizing::Limit::Minimum,
+                (false, true) => sizing::Limit::Maximum,
+                (false, false) => sizing::Limit::Free,
+            };
+            prop_assert_eq!(plan.limits()[i], limit);
+        }
+        let slowest = plan.times_s().iter().copied().fold(0.0, f64::max);
+        prop_assert_eq!(plan.iteration_s(), slowest);
+        prop_assert_eq!(plan.times_s().iter().position(|&t| t == slowest), Some(plan.binding()));
+        let rounding = instances.len() as f64 * 2.0_f64.powi(-53);
+        prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() <= rounding);
+        if let Some(bound) = plan.lower_bound_s() {
+            prop_assert!(bound >= 0.0 && bound <= slowest);
+        }
+    }
+}
