@@ -1,6 +1,7 @@
 /// Why there is no plan, or why a call changed nothing.
 ///
-/// A worker in a [`split`](crate::split) is named by its place in the slice, the first being 0.
+/// A worker of a [`split`](crate::split) is named by its place in the slice, the first being 0; a
+/// worker of a [`Balancer`](crate::Balancer) by the number it joined with.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -63,7 +64,7 @@ pub enum Error {
     #[error("speed of worker {worker} must be finite and above 0, got {got} samples/s")]
     Speed {
         /// Which worker.
-        worker: usize,
+        worker: u64,
         /// The speed, in samples per second.
         got: f64,
     },
@@ -73,7 +74,7 @@ pub enum Error {
         /// Which time.
         what: &'static str,
         /// Which worker.
-        worker: usize,
+        worker: u64,
         /// The time, in seconds.
         got: f64,
     },
@@ -83,7 +84,7 @@ pub enum Error {
     )]
     Limits {
         /// Which worker.
-        worker: usize,
+        worker: u64,
         /// Smallest batch allowed.
         min: u32,
         /// Largest batch allowed.
@@ -97,7 +98,7 @@ pub enum Error {
     )]
     Decreasing {
         /// Which worker.
-        worker: usize,
+        worker: u64,
         /// The batch with the smaller time.
         batch: u32,
         /// Its time in seconds.
@@ -122,6 +123,111 @@ pub enum Error {
     /// A curve of measured points has none.
     #[error("a curve needs at least one measured point")]
     NoPoints,
+    /// A worker joined that is there already.
+    #[error("worker {worker} has joined already")]
+    AlreadyJoined {
+        /// Which worker.
+        worker: u64,
+    },
+    /// A worker that has not joined, or has left, was named.
+    #[error("worker {worker} is not one of the job's workers")]
+    UnknownWorker {
+        /// Which worker.
+        worker: u64,
+    },
+    /// A report is not newer than the worker's last one.
+    #[error(
+        "worker {worker} reports iteration {iteration}, but has reported iteration {last} already"
+    )]
+    Stale {
+        /// Which worker.
+        worker: u64,
+        /// Iteration of the report.
+        iteration: u64,
+        /// Iteration of the last report accepted.
+        last: u64,
+    },
+    /// A report is about an iteration that has no plan yet.
+    #[error(
+        "worker {worker} reports iteration {iteration}, but the newest plan is that of iteration {newest}"
+    )]
+    NotIssued {
+        /// Which worker.
+        worker: u64,
+        /// Iteration of the report.
+        iteration: u64,
+        /// Newest iteration with a plan.
+        newest: u64,
+    },
+    /// A number in a report is not usable.
+    #[error("`{field}` in the report of worker {worker} must be {expected}, got {got}")]
+    Report {
+        /// Which worker.
+        worker: u64,
+        /// Which number; a driving series by its own name.
+        field: String,
+        /// What it must be.
+        expected: &'static str,
+        /// What it was.
+        got: f64,
+    },
+    /// A plan was asked for that is kept no longer, or was passed over.
+    #[error(
+        "there is no plan of iteration {iteration}: those kept run from {oldest} to {newest}, and new ones come after these"
+    )]
+    PlanNotKept {
+        /// Iteration asked for.
+        iteration: u64,
+        /// Oldest iteration whose plan is kept.
+        oldest: u64,
+        /// Newest iteration with a plan.
+        newest: u64,
+    },
+    /// A snapshot does not describe a balancer.
+    #[error("the snapshot is not one of a balancer: {what}")]
+    Snapshot {
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// A trace has no rows.
+    #[error("a trace needs at least one row")]
+    NoRows,
+    /// A number in a trace is not usable.
+    #[error("`{column}` in row {row} of the trace must be {expected}, got {got}")]
+    Trace {
+        /// Which column.
+        column: String,
+        /// Which row, the first being 0.
+        row: usize,
+        /// What it must be.
+        expected: &'static str,
+        /// What it was.
+        got: f64,
+    },
+    /// Columns or lists that belong together differ in length.
+    #[error("{what} has {got} entries, {expected} are needed")]
+    Length {
+        /// Which list.
+        what: String,
+        /// Entries needed.
+        expected: usize,
+        /// Entries there are.
+        got: usize,
+    },
+    /// A recorded worker never finishes its batch.
+    #[error("worker {worker} never finishes iteration {iteration}: its trace stays at speed 0")]
+    NeverFinishes {
+        /// Which worker.
+        worker: u64,
+        /// In which iteration.
+        iteration: usize,
+    },
+    /// A trace ended before one iteration was through.
+    #[error("the trace of worker {worker} ends within the first iteration")]
+    TraceTooShort {
+        /// Which worker.
+        worker: u64,
+    },
 }
 
 fn nearest(below: Option<u64>, above: Option<u64>) -> String {

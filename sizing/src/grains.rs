@@ -14,7 +14,7 @@ pub(crate) struct Class {
 }
 
 /// For every number of classes, counted from the first, which totals they reach.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct GrainTable {
     unit: u32,
     columns: usize,

@@ -42,7 +42,7 @@ pub fn split(global_batch: u32, workers: &[Worker<'_>]) -> Result<Plan, Error> {
 
 /// The memory that [`split`] works in, for callers who split again and again: with workers of one
 /// grain, a call on no more workers than before does not allocate.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Splitter {
     slots: Vec<Slot>,
     heap: Vec<Next>,
@@ -127,7 +127,7 @@ impl Splitter {
         self.ties.reserve(workers.len());
         let (mut minimum, mut capacity) = (0, 0);
         for (index, worker) in workers.iter().enumerate() {
-            let (min, max) = worker.range(index)?;
+            let (min, max) = worker.range(index as u64)?;
             minimum += u64::from(min) * u64::from(worker.grain);
             capacity += u64::from(max) * u64::from(worker.grain);
             self.slots.push(Slot {
@@ -702,7 +702,7 @@ fn count_checked(
 fn checked_seconds(worker: &Worker<'_>, index: usize, grains: u32) -> Result<f64, Error> {
     let seconds = worker.seconds(grains);
     if worker.is_custom() {
-        crate::worker::check_seconds("time", index, seconds)?;
+        crate::worker::check_seconds("time", index as u64, seconds)?;
     }
     Ok(seconds)
 }
@@ -713,7 +713,7 @@ fn check_order(worker: &Worker<'_>, index: usize, ends: [(u32, f64); 2]) -> Resu
         return Ok(());
     }
     Err(Error::Decreasing {
-        worker: index,
+        worker: index as u64,
         batch: larger * worker.grain,
         seconds,
         smaller_batch: smaller * worker.grain,

@@ -106,7 +106,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Checks the numbers and returns the smallest and the largest size, in grains.
-    pub(crate) fn range(&self, worker: usize) -> Result<(u32, u32), Error> {
+    pub(crate) fn range(&self, worker: u64) -> Result<(u32, u32), Error> {
         if self.parked() {
             return Ok((0, 0));
         }
@@ -173,7 +173,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-pub(crate) fn check_seconds(what: &'static str, worker: usize, got: f64) -> Result<(), Error> {
+pub(crate) fn check_seconds(what: &'static str, worker: u64, got: f64) -> Result<(), Error> {
     if (0.0..=LONGEST_S).contains(&got) {
         Ok(())
     } else {

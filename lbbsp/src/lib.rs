@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+pub use gpu_profile;
+pub use narx;
+pub use sizing;
+
+/// What most programs need, under one name.
+pub mod prelude {
+    pub use gpu_profile::Profile;
+    pub use narx::{AnyForecaster, Ema, Forecaster, LastValue};
+    pub use sizing::{
+        Balancer, Curve, Hinge, IterationPlan, Limits, Plan, Points, Policy, Report, Share,
+        Splitter, Worker, split,
+    };
+}

@@ -1,0 +1,40 @@
+mod profiled;
+
+use narx::{AnyForecaster, Ema};
+use serde::{Deserialize, Serialize};
+
+use crate::defaults;
+
+/// How a balancer decides how fast its workers will be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Policy<F = AnyForecaster> {
+    /// All workers get the same batch, as far as their limits allow: plain BSP.
+    Equal,
+    /// Each worker's speed is forecast from its past (LB-BSP for CPU clusters).
+    Predictive {
+        /// The forecaster that every worker starts with, before it has seen anything.
+        forecaster: F,
+        /// Names of the driving series that the forecaster reads, in its order.
+        inputs: Vec<String>,
+    },
+}
+
+impl<F> Policy<F> {
+    /// Forecasts every worker's speed with a copy of `forecaster`, which reads no driving series.
+    pub fn predictive(forecaster: impl Into<F>) -> Self {
+        Self::Predictive {
+            forecaster: forecaster.into(),
+            inputs: Vec::new(),
+        }
+    }
+}
+
+impl Default for Policy {
+    /// An exponential moving average with [`defaults::EMA_ALPHA`].
+    fn default() -> Self {
+        let ema = Ema::new(defaults::EMA_ALPHA).expect("the default alpha is in range");
+        Self::predictive(ema)
+    }
+}
