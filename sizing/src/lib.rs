@@ -4,7 +4,6 @@ mod balancer;
 mod curve;
 pub mod defaults;
 mod error;
-mod grains;
 mod iteration_plan;
 mod limits;
 mod member;
@@ -13,7 +12,6 @@ mod policy;
 pub mod replay;
 mod report;
 mod split;
-mod ties;
 mod worker;
 
 pub use balancer::Balancer;

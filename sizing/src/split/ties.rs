@@ -3,15 +3,15 @@
 
 /// A worker that could take more grains without any change of the time they lead to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tie {
-    pub(crate) present_s: f64,
+pub(super) struct Tie {
+    pub(super) present_s: f64,
     /// Whether the worker takes that time already.
-    pub(crate) reached: bool,
-    pub(crate) deficit: i64,
-    pub(crate) room: u32,
-    pub(crate) index: u32,
+    pub(super) reached: bool,
+    pub(super) deficit: i64,
+    pub(super) room: u32,
+    pub(super) index: u32,
     /// The result.
-    pub(crate) given: u32,
+    pub(super) given: u32,
 }
 
 /// Hands out `left` grains, each of which lowers a deficit by `per_grain`.
@@ -19,7 +19,7 @@ pub(crate) struct Tie {
 /// The larger present time comes first. So workers that have reached the time share among
 /// themselves, always the largest deficit first, until they are full; and a worker that gets its
 /// first grain then reaches the time itself and is filled before any other gets one.
-pub(crate) fn hand_out(ties: &mut [Tie], mut left: u32, per_grain: i64) {
+pub(super) fn hand_out(ties: &mut [Tie], mut left: u32, per_grain: i64) {
     ties.sort_unstable_by(|a, b| {
         b.present_s
             .total_cmp(&a.present_s)

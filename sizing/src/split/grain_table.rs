@@ -7,15 +7,15 @@ const MOST_CELLS: u64 = 10_000_000;
 
 /// The workers of one grain, taken together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Class {
-    pub(crate) grain: u32,
+pub(super) struct Class {
+    pub(super) grain: u32,
     /// How many grains they can take beyond their minima.
-    pub(crate) room: u64,
+    pub(super) room: u64,
 }
 
 /// For every number of classes, counted from the first, which totals they reach.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct GrainTable {
+pub(super) struct GrainTable {
     unit: u32,
     columns: usize,
     reached: Vec<bool>,
@@ -24,7 +24,7 @@ pub(crate) struct GrainTable {
 
 impl GrainTable {
     /// Fills the table for totals up to `most` samples beyond the minima.
-    pub(crate) fn fill(&mut self, classes: &[Class], most: u64) -> Result<(), Error> {
+    pub(super) fn fill(&mut self, classes: &[Class], most: u64) -> Result<(), Error> {
         self.unit = classes.iter().fold(0, |unit, class| gcd(unit, class.grain));
         let columns = most / u64::from(self.unit) + 1;
         let cells = columns.saturating_mul(classes.len() as u64);
@@ -62,7 +62,7 @@ impl GrainTable {
     }
 
     /// Whether the first `classes` classes reach exactly `total` samples.
-    pub(crate) fn reaches(&self, classes: usize, total: u64) -> bool {
+    pub(super) fn reaches(&self, classes: usize, total: u64) -> bool {
         if classes == 0 || !total.is_multiple_of(u64::from(self.unit)) {
             return total == 0;
         }
@@ -72,7 +72,7 @@ impl GrainTable {
 
     /// Grains of each class that make `total` exactly: from the last class to the second, as near
     /// to `wanted` as the classes before it can make up for.
-    pub(crate) fn choose(&self, classes: &[Class], wanted: &[u64], total: u64) -> Vec<u64> {
+    pub(super) fn choose(&self, classes: &[Class], wanted: &[u64], total: u64) -> Vec<u64> {
         let mut left = total;
         let mut chosen = vec![0; classes.len()];
         for (index, class) in classes.iter().enumerate().rev() {
@@ -93,7 +93,7 @@ impl GrainTable {
 }
 
 /// The grains, for an error message.
-pub(crate) fn names(classes: &[Class]) -> String {
+pub(super) fn names(classes: &[Class]) -> String {
     let names: Vec<String> = classes.iter().map(|c| c.grain.to_string()).collect();
     names.join(", ")
 }
