@@ -27,6 +27,14 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// At least 1 sample and at most `max`, such as a memory ceiling.
+    pub fn up_to(max: u32) -> Self {
+        Self {
+            max: Some(max),
+            ..Self::default()
+        }
+    }
+
     /// The worker with these limits instead of its own.
     pub fn apply<'a>(&self, worker: Worker<'a>) -> Worker<'a> {
         worker

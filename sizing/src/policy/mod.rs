@@ -21,9 +21,10 @@ pub enum Policy<F = AnyForecaster> {
     },
 }
 
-impl<F> Policy<F> {
-    /// Forecasts every worker's speed with a copy of `forecaster`, which reads no driving series.
-    pub fn predictive(forecaster: impl Into<F>) -> Self {
+impl Policy {
+    /// Forecasts every worker's speed with a copy of one of the forecasters that ship with
+    /// [`narx`], without driving series. For another one write [`Policy::Predictive`] out.
+    pub fn predictive(forecaster: impl Into<AnyForecaster>) -> Self {
         Self::Predictive {
             forecaster: forecaster.into(),
             inputs: Vec::new(),

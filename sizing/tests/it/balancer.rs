@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use narx::{AnyForecaster, Forecaster, LastValue};
+use narx::{Forecaster, LastValue};
 use proptest::prelude::*;
 use sizing::{Balancer, Error, IterationPlan, Limits, Policy, Report, defaults};
 
@@ -170,7 +170,7 @@ fn an_unknown_worker_gets_an_equal_share() {
 
 #[test]
 fn an_iteration_without_work_does_not_count_as_missing() {
-    let mut job = Balancer::new(10, Policy::<AnyForecaster>::predictive(LastValue::new())).unwrap();
+    let mut job = Balancer::new(10, Policy::predictive(LastValue::new())).unwrap();
     job.join(0, Limits::default()).unwrap();
     job.join(
         1,

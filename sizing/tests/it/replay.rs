@@ -329,7 +329,7 @@ fn a_policy_sees_only_the_past() {
 #[test]
 fn any_forecaster_can_be_replayed() {
     let any: AnyForecaster = LastValue::new().into();
-    let strategy = Strategy::Online(Policy::<AnyForecaster>::predictive(any));
+    let strategy = Strategy::Online(Policy::predictive(any));
     let run = replay(&recorded(), &Job::new(64), &strategy, &mut |run| {
         run.iterations.len() < 3
     });
