@@ -70,7 +70,7 @@ impl Hinge {
 
     /// The batch at which the linear part leaves the floor, in samples; infinite for a slope of 0.
     pub fn saturation_point(&self) -> f64 {
-        self.batch_within(self.floor_s).max(0.0)
+        self.reach(self.floor_s).batch.max(0.0)
     }
 
     pub(crate) fn seconds(&self, batch: u32) -> f64 {
@@ -78,13 +78,13 @@ impl Hinge {
             .max(self.slope_s * f64::from(batch) + self.offset_s)
     }
 
-    pub(crate) fn batch_within(&self, seconds: f64) -> f64 {
+    pub(crate) fn reach(&self, seconds: f64) -> Reach {
         if seconds < self.floor_s {
-            0.0
+            Reach::new(0.0, 0.0)
         } else if self.slope_s > 0.0 {
-            (seconds - self.offset_s) / self.slope_s
+            Reach::new((seconds - self.offset_s) / self.slope_s, 1.0 / self.slope_s)
         } else {
-            f64::INFINITY
+            Reach::new(f64::INFINITY, 0.0)
         }
     }
 }
@@ -94,9 +94,27 @@ impl Hinge {
 /// Below the first point the time is that of the first. A worker with such a curve never gets more
 /// than the last batch measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Points {
-    batches: Vec<u32>,
-    seconds: Vec<f64>,
+pub struct Points(Vec<(u32, f64)>);
+
+/// How far a worker gets within some time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reach {
+    /// The largest batch that is done, as a real number.
+    pub(crate) batch: f64,
+    /// Samples a second by which it grows with the time; None if that is not known.
+    pub(crate) samples_per_s: Option<f64>,
+    /// Number of measured points at or before it.
+    pub(crate) points: usize,
+}
+
+impl Reach {
+    pub(crate) fn new(batch: f64, samples_per_s: f64) -> Self {
+        Self {
+            batch,
+            samples_per_s: Some(samples_per_s),
+            points: 0,
+        }
+    }
 }
 
 impl Points {
@@ -129,38 +147,52 @@ impl Points {
         if points.is_empty() {
             return Err(Error::NoPoints);
         }
-        let (batches, seconds) = points.iter().copied().unzip();
-        Ok(Self { batches, seconds })
+        Ok(Self(points.to_vec()))
     }
 
     /// The last batch measured.
     pub fn last_batch(&self) -> u32 {
-        *self.batches.last().expect("a curve has at least one point")
+        self.0.last().expect("a curve has at least one point").0
     }
 
     pub(crate) fn seconds(&self, batch: u32) -> f64 {
-        let above = self.batches.partition_point(|&b| b < batch);
-        if above == self.batches.len() {
-            return self.seconds[above - 1];
+        let before = self.0.partition_point(|&(x, _)| x <= batch);
+        self.after(before, batch)
+    }
+
+    /// As [`seconds`](Self::seconds), trying first whether `guess` points are at or before `batch`.
+    pub(crate) fn seconds_near(&self, batch: u32, guess: usize) -> f64 {
+        let at_most = |at: usize| self.0.get(at).is_none_or(|&(x, _)| batch < x);
+        if guess > 0 && self.0[guess - 1].0 <= batch && at_most(guess) {
+            return self.after(guess, batch);
         }
-        let (x1, y1) = (self.batches[above], self.seconds[above]);
-        if above == 0 || x1 == batch {
+        self.seconds(batch)
+    }
+
+    /// The time of a batch that has exactly `before` points at or before it.
+    fn after(&self, before: usize, batch: u32) -> f64 {
+        let Some(&(x1, y1)) = self.0.get(before) else {
+            return self.0[before - 1].1;
+        };
+        let Some(&(x0, y0)) = self.0[..before].last() else {
             return y1;
-        }
-        let (x0, y0) = (self.batches[above - 1], self.seconds[above - 1]);
+        };
         (y0 + (y1 - y0) * (f64::from(batch - x0) / f64::from(x1 - x0))).min(y1)
     }
 
-    pub(crate) fn batch_within(&self, seconds: f64) -> f64 {
-        let above = self.seconds.partition_point(|&s| s <= seconds);
-        if above == 0 {
-            return 0.0;
+    pub(crate) fn reach(&self, seconds: f64) -> Reach {
+        let points = self.0.partition_point(|&(_, s)| s <= seconds);
+        let Some(&(x0, y0)) = self.0[..points].last() else {
+            return Reach::new(0.0, 0.0);
+        };
+        let Some(&(x1, y1)) = self.0.get(points) else {
+            return Reach::new(f64::from(x0), 0.0);
+        };
+        let samples_per_s = f64::from(x1 - x0) / (y1 - y0);
+        Reach {
+            batch: f64::from(x0) + samples_per_s * (seconds - y0),
+            samples_per_s: Some(samples_per_s),
+            points,
         }
-        let (x0, y0) = (f64::from(self.batches[above - 1]), self.seconds[above - 1]);
-        if above == self.batches.len() {
-            return x0;
-        }
-        let (x1, y1) = (f64::from(self.batches[above]), self.seconds[above]);
-        x0 + (x1 - x0) * ((seconds - y0) / (y1 - y0))
     }
 }

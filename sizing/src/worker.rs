@@ -1,4 +1,4 @@
-use crate::curve::LONGEST_S;
+use crate::curve::{LONGEST_S, Reach};
 use crate::{Curve, Error, Hinge, Points};
 
 /// One worker of a [`split`](crate::split): how long a batch takes it, and which batches it may get.
@@ -84,7 +84,8 @@ impl<'a> Worker<'a> {
 
     /// Adds `seconds` that the worker needs beyond its own compute, whatever its batch.
     pub fn communication(mut self, seconds: f64) -> Self {
-        self.communication_s = seconds;
+        // So that no time is ever -0, which bit by bit is not 0.
+        self.communication_s = seconds + 0.0;
         self
     }
 
@@ -142,6 +143,13 @@ impl<'a> Worker<'a> {
     /// Seconds until the worker reaches the barrier with `grains` grains, communication included.
     #[inline]
     pub(crate) fn seconds(&self, grains: u32) -> f64 {
+        self.seconds_near(grains, 0)
+    }
+
+    /// As [`seconds`](Self::seconds), with a guess of how many measured points are at or before
+    /// that size.
+    #[inline]
+    pub(crate) fn seconds_near(&self, grains: u32, points: usize) -> f64 {
         if grains == 0 {
             return 0.0;
         }
@@ -149,22 +157,26 @@ impl<'a> Worker<'a> {
         let compute = match self.shape {
             Shape::Affine(fixed_s, speed) => fixed_s + f64::from(batch) / speed,
             Shape::Hinge(hinge) => hinge.seconds(batch),
-            Shape::Points(points) => points.seconds(batch),
+            Shape::Points(curve) => curve.seconds_near(batch, points),
             Shape::Custom(curve) => curve.seconds(batch),
         };
         compute + self.communication_s
     }
 
-    /// The batch, as a real number, with which the worker reaches the barrier within `seconds`;
-    /// None if its curve has no inverse.
+    /// How far the worker gets if it reaches the barrier within `seconds`; None if its curve has
+    /// no inverse.
     #[inline]
-    pub(crate) fn batch_within(&self, seconds: f64) -> Option<f64> {
+    pub(crate) fn reach(&self, seconds: f64) -> Option<Reach> {
         let compute = seconds - self.communication_s;
         match self.shape {
-            Shape::Affine(fixed_s, speed) => Some((compute - fixed_s) * speed),
-            Shape::Hinge(hinge) => Some(hinge.batch_within(compute)),
-            Shape::Points(points) => Some(points.batch_within(compute)),
-            Shape::Custom(curve) => curve.batch_within(compute),
+            Shape::Affine(fixed_s, speed) => Some(Reach::new((compute - fixed_s) * speed, speed)),
+            Shape::Hinge(hinge) => Some(hinge.reach(compute)),
+            Shape::Points(points) => Some(points.reach(compute)),
+            Shape::Custom(curve) => curve.batch_within(compute).map(|batch| Reach {
+                batch,
+                samples_per_s: None,
+                points: 0,
+            }),
         }
     }
 

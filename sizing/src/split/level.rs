@@ -5,45 +5,32 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::Splitter;
+use super::bound::Continuous;
 use super::slot::{Slot, check_order, checked_seconds, count, count_checked};
 use super::ties::{self, Tie};
+use crate::curve::LONGEST_S;
 use crate::{Error, Worker};
 
 impl Splitter {
-    /// The time at which everybody would be done with the largest size it could get, in seconds.
-    pub(super) fn latest_s(&mut self, workers: &[Worker<'_>]) -> Result<f64, Error> {
-        let mut latest_s = 0.0_f64;
-        for (index, (slot, worker)) in self.slots.iter_mut().zip(workers).enumerate() {
-            if worker.is_custom() {
-                slot.below_s = checked_seconds(worker, index, slot.min)?;
-                slot.above_s = checked_seconds(worker, index, slot.above)?;
-                let ends = [(slot.min, slot.below_s), (slot.above, slot.above_s)];
-                check_order(worker, index, ends)?;
-            }
-            latest_s = latest_s.max(worker.seconds(slot.above));
-        }
-        Ok(latest_s)
-    }
-
     /// Raises everybody to the highest water level that the batch covers, as far as one pass over
-    /// the workers a step can tell, and returns how many grains are left. They all go to workers
-    /// below their `above`, and either there are no more than workers or all of them take the
-    /// worker that gets them to one and the same time.
+    /// the workers a step can tell, and returns what is left. It all goes to workers below their
+    /// `above`.
     pub(super) fn search(
         &mut self,
         level: &Level<'_>,
-        guess_s: Option<f64>,
-        latest_s: f64,
+        continuous: Option<Continuous>,
     ) -> Result<Left, Error> {
         let (mut left, mut over) = self.distance(level);
         if over == 0 {
-            self.slots
-                .iter_mut()
-                .for_each(|slot| slot.below = slot.above);
+            for slot in &mut self.slots {
+                slot.below = slot.above;
+            }
             return Ok(Left::Few(0));
         }
+        let latest_s = self.latest_s(level.workers, continuous.is_some())?;
         // Times are not negative, so their bits are in the order of their values; -1 is before 0.
         let (mut early, mut late) = (-1_i64, latest_s.to_bits() as i64);
+        let guesses = continuous.map(|continuous| level.guesses(continuous));
         for step in 0.. {
             if left as usize <= level.workers.len() {
                 return Ok(Left::Few(left));
@@ -51,12 +38,10 @@ impl Splitter {
             if late - early <= 1 {
                 return Ok(Left::Tied(left));
             }
-            let middle = early + (late - early) / 2;
-            let bits = match (step, guess_s) {
-                (0, Some(guess_s)) => guess_s.to_bits() as i64,
-                (1, Some(guess_s)) => guess_s.to_bits() as i64 + 1,
-                (s, _) if s % 2 == 0 || early < 0 => middle,
-                _ => {
+            let bits = match guesses.as_ref().and_then(|guesses| guesses.get(step)) {
+                Some(guess_s) => guess_s.to_bits() as i64,
+                None if step % 2 == 0 || early < 0 => early + (late - early) / 2,
+                None => {
                     let (from_s, to_s) =
                         (f64::from_bits(early as u64), f64::from_bits(late as u64));
                     let part = f64::from(left) / (f64::from(left) + over as f64);
@@ -74,6 +59,24 @@ impl Splitter {
             }
         }
         unreachable!("the bracket shrinks at every step")
+    }
+
+    /// A time at which everybody is done with the largest size it could get, in seconds; the
+    /// earliest one, unless `any` will do. Looks at both ends of callers' curves.
+    pub(super) fn latest_s(&mut self, workers: &[Worker<'_>], any: bool) -> Result<f64, Error> {
+        let mut latest_s = 0.0_f64;
+        for (index, (slot, worker)) in self.slots.iter_mut().zip(workers).enumerate() {
+            if worker.is_custom() {
+                slot.below_s = checked_seconds(worker, index, slot.min)?;
+                slot.above_s = checked_seconds(worker, index, slot.above)?;
+                let ends = [(slot.min, slot.below_s), (slot.above, slot.above_s)];
+                check_order(worker, index, ends)?;
+            }
+            if !any {
+                latest_s = latest_s.max(worker.seconds(slot.above));
+            }
+        }
+        Ok(if any { LATEST_S } else { latest_s })
     }
 
     /// How far the lower ends of the brackets fall short of what is wanted, and the upper ends
@@ -112,10 +115,15 @@ impl Splitter {
     }
 
     /// Gives the grains that are left to those who are due.
-    pub(super) fn hand_out(&mut self, level: &Level<'_>, left: Left) -> Result<(), Error> {
+    pub(super) fn hand_out(
+        &mut self,
+        level: &Level<'_>,
+        left: Left,
+        continuous: Option<Continuous>,
+    ) -> Result<(), Error> {
         match left {
             Left::Few(0) => Ok(()),
-            Left::Few(left) => self.hand_out_by_rule(level, left),
+            Left::Few(left) => self.hand_out_by_rule(level, left, continuous),
             Left::Tied(left) => {
                 self.hand_out_tied(level, left);
                 Ok(())
@@ -124,12 +132,24 @@ impl Splitter {
     }
 
     /// The rule itself, grain by grain, from a state that it passes through.
-    fn hand_out_by_rule(&mut self, level: &Level<'_>, left: u32) -> Result<(), Error> {
+    fn hand_out_by_rule(
+        &mut self,
+        level: &Level<'_>,
+        left: u32,
+        continuous: Option<Continuous>,
+    ) -> Result<(), Error> {
         let mut next = std::mem::take(&mut self.heap);
-        next.clear();
-        for (index, slot) in self.slots.iter().enumerate() {
-            if slot.below < slot.above {
-                next.push(level.next(index, slot)?);
+        let soon_s = continuous.and_then(|continuous| level.soon_s(continuous));
+        // Whoever would finish a grain by then is a candidate, if there are candidates enough.
+        for until_s in [soon_s.unwrap_or(LATEST_S), LATEST_S] {
+            next.clear();
+            for (index, slot) in self.slots.iter().enumerate() {
+                if slot.below < slot.above {
+                    next.extend(level.next(index, slot, until_s)?);
+                }
+            }
+            if next.len() >= left as usize {
+                break;
             }
         }
         let mut heap = BinaryHeap::from(next);
@@ -137,10 +157,14 @@ impl Splitter {
             let mut first = heap.peek_mut().expect("the capacity covers the batch");
             let slot = &mut self.slots[first.index as usize];
             slot.below += 1;
-            if slot.below < slot.above {
-                *first = level.next(first.index as usize, slot)?;
+            let again = if slot.below < slot.above {
+                level.next(first.index as usize, slot, LATEST_S)?
             } else {
-                PeekMut::pop(first);
+                None
+            };
+            match again {
+                Some(again) => *first = again,
+                None => drop(PeekMut::pop(first)),
             }
         }
         self.heap = heap.into_vec();
@@ -187,21 +211,51 @@ pub(super) struct Level<'a> {
     pub(super) wanted: u32,
 }
 
+/// Later than any time there is, in seconds.
+const LATEST_S: f64 = 4.0 * LONGEST_S;
+
 impl Level<'_> {
-    fn next(&self, index: usize, slot: &Slot) -> Result<Next, Error> {
+    /// Where to look for the water level. Whole grains lag half a grain a worker behind the
+    /// continuous total, so the first guess is as much later, less what chance may add to them; the
+    /// second is surely early enough; and where flat curves tie, the third is the next double.
+    fn guesses(&self, continuous: Continuous) -> [f64; 3] {
+        let chance = f64::from(continuous.free).sqrt();
+        let lag = (f64::from(continuous.free) / 2.0 - chance).max(0.0);
+        let early_s = continuous.seconds;
+        let later_s = early_s + self.time_of(lag, continuous).unwrap_or(0.0);
+        [later_s, early_s, early_s.next_up()]
+    }
+
+    /// A time by which the last few grains will be given.
+    fn soon_s(&self, continuous: Continuous) -> Option<f64> {
+        let chance = f64::from(continuous.free).sqrt();
+        let lag = f64::from(continuous.free) / 2.0 + chance;
+        Some(continuous.seconds + self.time_of(lag, continuous)?)
+    }
+
+    /// Seconds in which the continuous total grows by so many grains.
+    fn time_of(&self, grains: f64, continuous: Continuous) -> Option<f64> {
+        let samples = grains * f64::from(self.workers[0].grain);
+        let seconds = samples / continuous.samples_per_s?;
+        seconds.is_finite().then_some(seconds)
+    }
+
+    /// The worker's next grain; None if it would take longer than `until_s`.
+    fn next(&self, index: usize, slot: &Slot, until_s: f64) -> Result<Option<Next>, Error> {
         let worker = &self.workers[index];
-        let present_s = worker.seconds(slot.below);
         let after_s = checked_seconds(worker, index, slot.below + 1)?;
-        if after_s < present_s {
-            let ends = [(slot.below, present_s), (slot.below + 1, after_s)];
-            check_order(worker, index, ends)?;
+        if after_s > until_s {
+            return Ok(None);
         }
-        Ok(Next {
+        let present_s = worker.seconds(slot.below);
+        let ends = [(slot.below, present_s), (slot.below + 1, after_s)];
+        check_order(worker, index, ends)?;
+        Ok(Some(Next {
             after_s,
             present_s,
             deficit: self.deficit(index, slot.below),
             index: index as u32,
-        })
+        }))
     }
 
     /// How far the worker is below its previous size, times n so that X/n is a whole number.

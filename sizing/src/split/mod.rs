@@ -7,6 +7,7 @@ mod mixed;
 mod slot;
 mod ties;
 
+use bound::Continuous;
 use grain_table::GrainTable;
 use level::{Level, Next};
 use slot::{Slot, checked_seconds};
@@ -94,18 +95,18 @@ impl Splitter {
             });
         }
         let grain = workers[0].grain;
-        let lower_bound_s = if workers.iter().all(|worker| worker.grain == grain) {
-            if !asked.is_multiple_of(u64::from(grain)) {
-                return Err(indivisible(global_batch, grain, minimum, capacity));
-            }
-            self.split_one_grain(global_batch, workers, grain)?
+        let one_grain = workers.iter().all(|worker| worker.grain == grain);
+        if one_grain && !asked.is_multiple_of(u64::from(grain)) {
+            return Err(indivisible(global_batch, grain, minimum, capacity));
+        }
+        self.narrow_ceilings(global_batch - minimum as u32, workers);
+        let continuous = self.continuous(global_batch, workers)?;
+        if one_grain {
+            self.split_one_grain(global_batch, workers, continuous)?;
         } else {
-            self.narrow_ceilings(global_batch - minimum as u32, workers);
-            let bound = self.continuous(global_batch, workers)?;
             self.split_grains(global_batch, workers, minimum)?;
-            bound
-        };
-        self.write(global_batch, workers, lower_bound_s, plan)
+        }
+        self.write(global_batch, workers, continuous, plan)
     }
 
     /// Checks every worker and returns the smallest and the largest total, in samples.
@@ -143,37 +144,33 @@ impl Splitter {
         }
     }
 
-    /// Leaves the sizes in `below` and returns the continuous lower bound.
+    /// Leaves the sizes of workers with one grain in `below`.
     fn split_one_grain(
         &mut self,
         global_batch: u32,
         workers: &[Worker<'_>],
-        grain: u32,
-    ) -> Result<Option<f64>, Error> {
-        let wanted = global_batch / grain;
-        let minimum: u32 = self.slots.iter().map(|slot| slot.min).sum();
-        self.narrow_ceilings((wanted - minimum) * grain, workers);
-        let guess_s = self.continuous(global_batch, workers)?;
-        let latest_s = self.latest_s(workers)?;
+        continuous: Option<Continuous>,
+    ) -> Result<(), Error> {
         let level = Level {
             workers,
             global_batch,
-            wanted,
+            wanted: global_batch / workers[0].grain,
         };
-        let left = self.search(&level, guess_s, latest_s)?;
-        self.hand_out(&level, left)?;
-        Ok(guess_s)
+        let left = self.search(&level, continuous)?;
+        self.hand_out(&level, left, continuous)
     }
 
     fn write(
         &mut self,
         global_batch: u32,
         workers: &[Worker<'_>],
-        lower_bound_s: Option<f64>,
+        continuous: Option<Continuous>,
         plan: &mut Plan,
     ) -> Result<(), Error> {
+        let mut earliest_s = 0.0_f64;
         for (index, (slot, worker)) in self.slots.iter_mut().zip(workers).enumerate() {
             slot.probe_s = checked_seconds(worker, index, slot.below)?;
+            earliest_s = earliest_s.max(checked_seconds(worker, index, slot.min)?);
         }
         plan.global_batch = global_batch;
         plan.sizes.clear();
@@ -195,7 +192,8 @@ impl Splitter {
             }
         }
         // Rounding may lift the bound a last bit above a plan that meets it.
-        plan.lower_bound_s = lower_bound_s.map(|bound| bound.min(plan.iteration_s()));
+        let bound_s = continuous.map(|continuous| continuous.seconds.max(earliest_s));
+        plan.lower_bound_s = bound_s.map(|bound_s| bound_s.min(plan.iteration_s()));
         Ok(())
     }
 }

@@ -22,29 +22,52 @@ pub(super) struct Slot {
 /// How many grains, from `from` to `to`, the worker finishes by `seconds`; `from` counts always.
 #[inline]
 pub(super) fn count(worker: &Worker<'_>, seconds: f64, from: u32, to: u32) -> u32 {
-    let guess = worker.batch_within(seconds).unwrap_or(0.0) / f64::from(worker.grain);
+    let (guess, points) = match worker.reach(seconds) {
+        Some(reach) => (reach.batch / f64::from(worker.grain), reach.points),
+        None => (0.0, 0),
+    };
     let guess = (guess as u32).clamp(from, to);
-    let (mut fits, mut too_many);
-    let mut step = 1;
-    if guess > from && worker.seconds(guess) > seconds {
-        (fits, too_many) = (guess - 1, guess);
-        while fits > from && worker.seconds(fits) > seconds {
-            too_many = fits;
-            step *= 2;
-            fits = fits.saturating_sub(step).max(from);
-        }
+    let in_time = |grains| worker.seconds_near(grains, points) <= seconds;
+    if guess > from && !in_time(guess) {
+        let (fits, too_many) = gallop_down(guess, from, &in_time);
+        bisect(fits, too_many, &in_time)
+    } else if guess < to && in_time(guess + 1) {
+        let (fits, too_many) = gallop_up(guess + 1, to, &in_time);
+        bisect(fits, too_many, &in_time)
     } else {
-        (fits, too_many) = (guess, guess.saturating_add(1));
-        while too_many <= to && worker.seconds(too_many) <= seconds {
-            fits = too_many;
-            step *= 2;
-            too_many = too_many.saturating_add(step);
-        }
-        too_many = too_many.min(to.saturating_add(1));
+        guess
     }
+}
+
+/// A size that is in time, or `from`, and a larger one that is not.
+fn gallop_down(late: u32, from: u32, in_time: &impl Fn(u32) -> bool) -> (u32, u32) {
+    let (mut fits, mut too_many) = (late - 1, late);
+    let mut step = 1;
+    while fits > from && !in_time(fits) {
+        too_many = fits;
+        step *= 2;
+        fits = fits.saturating_sub(step).max(from);
+    }
+    (fits, too_many)
+}
+
+/// A size that is in time, and a larger one that is not or is above `to`.
+fn gallop_up(early: u32, to: u32, in_time: &impl Fn(u32) -> bool) -> (u32, u32) {
+    let beyond = to.saturating_add(1);
+    let (mut fits, mut too_many) = (early, early.saturating_add(1));
+    let mut step = 1;
+    while too_many < beyond && in_time(too_many) {
+        fits = too_many;
+        step *= 2;
+        too_many = too_many.saturating_add(step).min(beyond);
+    }
+    (fits, too_many)
+}
+
+fn bisect(mut fits: u32, mut too_many: u32, in_time: &impl Fn(u32) -> bool) -> u32 {
     while too_many - fits > 1 {
         let middle = fits + (too_many - fits) / 2;
-        if worker.seconds(middle) <= seconds {
+        if in_time(middle) {
             fits = middle;
         } else {
             too_many = middle;
@@ -69,8 +92,8 @@ pub(super) fn count_checked(
         return Ok((fits, fits_s));
     }
     let mut guess = worker
-        .batch_within(seconds)
-        .map(|batch| (batch / f64::from(worker.grain)) as u32);
+        .reach(seconds)
+        .map(|reach| (reach.batch / f64::from(worker.grain)) as u32);
     while beyond - fits > 1 {
         // The inverse names the last size that fits; the second probe shows that it is the last.
         let middle = match guess {
