@@ -78,6 +78,12 @@ pub enum Error {
         /// The time, in seconds.
         got: f64,
     },
+    /// The planning time of a replayed job is no usable number.
+    #[error("planning time must be between 0 and 1e290 s, got {got} s")]
+    Planning {
+        /// The time, in seconds.
+        got: f64,
+    },
     /// No multiple of the worker's grain lies between its minimum and its maximum.
     #[error(
         "worker {worker} can take no batch: no multiple of {grain} lies between {min} and {max}"

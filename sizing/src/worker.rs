@@ -16,6 +16,9 @@ pub struct Worker<'a> {
     park_if_stopped: bool,
 }
 
+/// With it the largest batch there is takes [`LONGEST_S`]; in samples per second.
+const SLOWEST: f64 = u32::MAX as f64 / LONGEST_S;
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape<'a> {
     /// Fixed seconds, then a speed in samples per second.
@@ -107,6 +110,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Checks the numbers and returns the smallest and the largest size, in grains.
+    #[inline(always)]
     pub(crate) fn range(&self, worker: u64) -> Result<(u32, u32), Error> {
         if self.parked() {
             return Ok((0, 0));
@@ -116,28 +120,29 @@ impl<'a> Worker<'a> {
             Shape::Affine(fixed_s, speed) => {
                 check_seconds("fixed time", worker, fixed_s)?;
                 // So slow that the largest batch would take for ever is as bad as stopped.
-                if !(speed.is_finite() && speed > 0.0 && f64::from(u32::MAX) / speed <= LONGEST_S) {
-                    return Err(Error::Speed { worker, got: speed });
+                if !(speed.is_finite() && speed >= SLOWEST) {
+                    return Err(speed_error(worker, speed));
                 }
             }
             Shape::Points(points) => max = max.min(points.last_batch()),
             Shape::Hinge(_) | Shape::Custom(_) => {}
         }
         check_seconds("communication time", worker, self.communication_s)?;
-        let range = if self.grain == 1 {
-            (self.min, max)
-        } else {
-            (self.min.div_ceil(self.grain), max / self.grain)
-        };
+        let range = (self.min.div_ceil(self.grain), self.grains(max));
         if range.0 > range.1 {
-            return Err(Error::Limits {
-                worker,
-                min: self.min,
-                max,
-                grain: self.grain,
-            });
+            return Err(self.limits_error(worker, max));
         }
         Ok(range)
+    }
+
+    #[cold]
+    fn limits_error(&self, worker: u64, max: u32) -> Error {
+        Error::Limits {
+            worker,
+            min: self.min,
+            max,
+            grain: self.grain,
+        }
     }
 
     /// Seconds until the worker reaches the barrier with `grains` grains, communication included.
@@ -163,6 +168,17 @@ impl<'a> Worker<'a> {
         compute + self.communication_s
     }
 
+    /// That many samples in grains, rounded down.
+    #[inline]
+    pub(crate) fn grains(&self, samples: u32) -> u32 {
+        // Grains of one sample are the rule, and a division is slow.
+        if self.grain == 1 {
+            samples
+        } else {
+            samples / self.grain
+        }
+    }
+
     /// How far the worker gets if it reaches the barrier within `seconds`; None if its curve has
     /// no inverse.
     #[inline]
@@ -180,15 +196,28 @@ impl<'a> Worker<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn is_custom(&self) -> bool {
         matches!(self.shape, Shape::Custom(_))
     }
 }
 
+#[inline]
 pub(crate) fn check_seconds(what: &'static str, worker: u64, got: f64) -> Result<(), Error> {
     if (0.0..=LONGEST_S).contains(&got) {
         Ok(())
     } else {
-        Err(Error::Seconds { what, worker, got })
+        Err(seconds_error(what, worker, got))
     }
+}
+
+// Errors are built out of line: a loop over thousands of workers has better things to keep close.
+#[cold]
+fn seconds_error(what: &'static str, worker: u64, got: f64) -> Error {
+    Error::Seconds { what, worker, got }
+}
+
+#[cold]
+fn speed_error(worker: u64, got: f64) -> Error {
+    Error::Speed { worker, got }
 }

@@ -2,6 +2,7 @@ use narx::Forecaster;
 
 use super::strategy::{Chooser, Strategy};
 use super::trace::{NEVER_S, Trace};
+use crate::curve::LONGEST_S;
 use crate::{Curve, Error, Limits, Report};
 
 /// The job that recorded workers are to run.
@@ -62,7 +63,11 @@ impl Job {
             let seconds = self.communication_s_of(worker);
             crate::worker::check_seconds("communication time", worker as u64, seconds)?;
         }
-        crate::worker::check_seconds("planning time", 0, self.planning_s)
+        if !(0.0..=LONGEST_S).contains(&self.planning_s) {
+            let got = self.planning_s;
+            return Err(Error::Planning { got });
+        }
+        Ok(())
     }
 }
 
@@ -97,7 +102,7 @@ pub struct Run {
 ///
 /// # Errors
 /// Those of [`split`](crate::split) if the job does not fit the workers; [`Error::Length`] and
-/// [`Error::Seconds`] for a job whose lists do not fit; [`Error::NeverFinishes`];
+/// [`Error::Seconds`] and [`Error::Planning`] for a job whose numbers do not fit; [`Error::NeverFinishes`];
 /// [`Error::TraceTooShort`].
 pub fn replay<F: Forecaster + Clone>(
     traces: &[Trace],
@@ -129,17 +134,17 @@ pub fn replay<F: Forecaster + Clone>(
         };
         for (i, trace) in traces.iter().enumerate() {
             let compute_s = compute_s(trace, start_s, sizes[i]);
-            if compute_s >= NEVER_S {
-                return Err(Error::NeverFinishes {
-                    worker: i as u64,
-                    iteration: number,
-                });
-            }
             if trace.is_over(start_s + compute_s) {
                 if number == 0 {
                     return Err(Error::TraceTooShort { worker: i as u64 });
                 }
                 return Ok(run);
+            }
+            if compute_s >= NEVER_S {
+                return Err(Error::NeverFinishes {
+                    worker: i as u64,
+                    iteration: number,
+                });
             }
             let communication_s = if sizes[i] > 0 {
                 job.communication_s_of(i)

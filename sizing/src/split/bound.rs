@@ -44,7 +44,7 @@ impl Splitter {
         let share = global_batch / workers.len() as u32;
         let mut samples_per_s = 0.0;
         for (index, (slot, worker)) in self.slots.iter().zip(workers).enumerate() {
-            let grains = (share / worker.grain).clamp(slot.min, slot.above);
+            let grains = worker.grains(share).clamp(slot.min, slot.above);
             let seconds = checked_seconds(worker, index, grains)?;
             if seconds > 0.0 {
                 samples_per_s += f64::from(grains * worker.grain) / seconds;

@@ -241,6 +241,7 @@ impl Level<'_> {
     }
 
     /// The worker's next grain; None if it would take longer than `until_s`.
+    #[inline(always)]
     fn next(&self, index: usize, slot: &Slot, until_s: f64) -> Result<Option<Next>, Error> {
         let worker = &self.workers[index];
         let after_s = checked_seconds(worker, index, slot.below + 1)?;

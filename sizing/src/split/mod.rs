@@ -1,4 +1,4 @@
-use crate::{Error, Limit, Plan, Worker};
+use crate::{Error, Plan, Worker};
 
 mod bound;
 mod grain_table;
@@ -140,7 +140,7 @@ impl Splitter {
         for (slot, worker) in self.slots.iter_mut().zip(workers) {
             slot.above = slot
                 .above
-                .min(slot.min.saturating_add(spare / worker.grain));
+                .min(slot.min.saturating_add(worker.grains(spare)));
         }
     }
 
@@ -172,25 +172,19 @@ impl Splitter {
             slot.probe_s = checked_seconds(worker, index, slot.below)?;
             earliest_s = earliest_s.max(checked_seconds(worker, index, slot.min)?);
         }
+        let slots = self.slots.iter();
         plan.global_batch = global_batch;
         plan.sizes.clear();
-        plan.times_s.clear();
+        let sizes = slots.clone().zip(workers);
+        plan.sizes
+            .extend(sizes.map(|(slot, worker)| slot.below * worker.grain));
         plan.limits.clear();
-        plan.binding = 0;
-        for (index, (slot, worker)) in self.slots.iter().zip(workers).enumerate() {
-            plan.sizes.push(slot.below * worker.grain);
-            plan.times_s.push(slot.probe_s);
-            plan.limits
-                .push(match (slot.below == slot.min, slot.below == slot.max) {
-                    (true, true) => Limit::Both,
-                    (true, false) => Limit::Minimum,
-                    (false, true) => Limit::Maximum,
-                    (false, false) => Limit::Free,
-                });
-            if slot.probe_s > plan.times_s[plan.binding] {
-                plan.binding = index;
-            }
-        }
+        plan.limits.extend(slots.clone().map(Slot::limit));
+        plan.times_s.clear();
+        plan.times_s.extend(slots.map(|slot| slot.probe_s));
+        let slowest_s = plan.times_s.iter().copied().fold(0.0, f64::max);
+        let binding = plan.times_s.iter().position(|&time_s| time_s == slowest_s);
+        plan.binding = binding.expect("one of the times is the largest");
         // Rounding may lift the bound a last bit above a plan that meets it.
         let bound_s = continuous.map(|continuous| continuous.seconds.max(earliest_s));
         plan.lower_bound_s = bound_s.map(|bound_s| bound_s.min(plan.iteration_s()));

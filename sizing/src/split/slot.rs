@@ -1,7 +1,7 @@
 //! One worker's size while a split is being looked for, and how it is counted.
 
 use crate::worker::check_seconds;
-use crate::{Error, Worker};
+use crate::{Error, Limit, Worker};
 
 /// What is known of one worker's size while the split is being looked for, in grains.
 #[derive(Debug, Clone, Copy)]
@@ -19,14 +19,27 @@ pub(super) struct Slot {
     pub(super) probe_s: f64,
 }
 
+impl Slot {
+    /// Where the size that was found stands.
+    #[inline]
+    pub(super) fn limit(&self) -> Limit {
+        match (self.below == self.min, self.below == self.max) {
+            (true, true) => Limit::Both,
+            (true, false) => Limit::Minimum,
+            (false, true) => Limit::Maximum,
+            (false, false) => Limit::Free,
+        }
+    }
+}
+
 /// How many grains, from `from` to `to`, the worker finishes by `seconds`; `from` counts always.
 #[inline]
 pub(super) fn count(worker: &Worker<'_>, seconds: f64, from: u32, to: u32) -> u32 {
-    let (guess, points) = match worker.reach(seconds) {
-        Some(reach) => (reach.batch / f64::from(worker.grain), reach.points),
+    let (batch, points) = match worker.reach(seconds) {
+        Some(reach) => (reach.batch, reach.points),
         None => (0.0, 0),
     };
-    let guess = (guess as u32).clamp(from, to);
+    let guess = worker.grains(batch as u32).clamp(from, to);
     let in_time = |grains| worker.seconds_near(grains, points) <= seconds;
     if guess > from && !in_time(guess) {
         let (fits, too_many) = gallop_down(guess, from, &in_time);
@@ -93,7 +106,7 @@ pub(super) fn count_checked(
     }
     let mut guess = worker
         .reach(seconds)
-        .map(|reach| (reach.batch / f64::from(worker.grain)) as u32);
+        .map(|reach| worker.grains(reach.batch as u32));
     while beyond - fits > 1 {
         // The inverse names the last size that fits; the second probe shows that it is the last.
         let middle = match guess {
@@ -117,6 +130,7 @@ pub(super) fn count_checked(
 }
 
 /// The worker's time, after a look at what a caller's curve returned.
+#[inline(always)]
 pub(super) fn checked_seconds(
     worker: &Worker<'_>,
     index: usize,
@@ -129,20 +143,27 @@ pub(super) fn checked_seconds(
     Ok(seconds)
 }
 
+#[inline(always)]
 pub(super) fn check_order(
     worker: &Worker<'_>,
     index: usize,
     ends: [(u32, f64); 2],
 ) -> Result<(), Error> {
-    let [(smaller, smaller_seconds), (larger, seconds)] = ends;
-    if seconds >= smaller_seconds {
-        return Ok(());
+    if ends[1].1 >= ends[0].1 {
+        Ok(())
+    } else {
+        Err(decreasing(worker, index, ends))
     }
-    Err(Error::Decreasing {
+}
+
+#[cold]
+fn decreasing(worker: &Worker<'_>, index: usize, ends: [(u32, f64); 2]) -> Error {
+    let [(smaller, smaller_seconds), (larger, seconds)] = ends;
+    Error::Decreasing {
         worker: index as u64,
         batch: larger * worker.grain,
         seconds,
         smaller_batch: smaller * worker.grain,
         smaller_seconds,
-    })
+    }
 }

@@ -196,6 +196,12 @@ fn a_trace_that_stops_ends_the_replay_for_all() {
             summary.name
         );
     }
+    // Standing still at the end is an end too.
+    let stopping = Trace::new(&[0.0, 10.0], &[100.0, 0.0])
+        .unwrap()
+        .at_end(AtEnd::Stop);
+    let run = compare(&[stopping], &Job::new(400), &strategies(), &mut |_| {}).unwrap();
+    assert_eq!(run.summaries[0].iterations, 2);
     let job = Job::new(40_000);
     let error = compare(&traces, &job, &strategies(), &mut |_| {}).unwrap_err();
     assert_eq!(error, Error::TraceTooShort { worker: 0 });
@@ -260,7 +266,7 @@ fn lists_that_do_not_fit_are_refused() {
         planning_s: f64::NAN,
         ..Job::new(10)
     };
-    assert!(matches!(run(&job, &traces), Err(Error::Seconds { .. })));
+    assert!(matches!(run(&job, &traces), Err(Error::Planning { .. })));
     let job = Job {
         limits: Vec::new(),
         ..Job::new(10)
