@@ -1,0 +1,5 @@
+//! The command-line tool `lbbsp`.
+
+fn main() -> cli::ExitCode {
+    cli::run(std::env::args_os())
+}

@@ -1,0 +1,59 @@
+use crate::*;
+
+fn written(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let file = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().unwrap();
+        (name, std::fs::read(entry.path()).unwrap())
+    };
+    let mut files: Vec<_> = entries.map(file).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_demo_writes_the_same_files_each_time() {
+    let folder = TempDir::new().unwrap();
+    let first = run_in(folder.path(), &["demo"]);
+    let second = run_in(folder.path(), &["demo", "--out", "again"]);
+    assert_eq!((first.code, second.code), (DONE, DONE));
+    assert_eq!(first.stdout, second.stdout.replace("again", "lbbsp-demo"));
+    let files = written(&folder.path().join("lbbsp-demo"));
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["demo.json", "sizes.svg", "waiting.svg"]);
+    assert_eq!(files, written(&folder.path().join("again")));
+}
+
+#[test]
+fn the_demo_shows_every_policy_and_prints_what_it_writes() {
+    let folder = TempDir::new().unwrap();
+    let ran = run_in(folder.path(), &["demo", "--json"]);
+    let file = std::fs::read_to_string(folder.path().join("lbbsp-demo/demo.json")).unwrap();
+    assert_eq!(ran.stdout, file);
+    let json = ran.json();
+    let names = names(&json["policies"], "name");
+    for policy in ["equal", "last", "ema", "oracle"] {
+        assert!(names.contains(&policy));
+    }
+    let table = run_in(folder.path(), &["demo"]);
+    assert_eq!(table.stderr, "");
+    assert!(names.iter().all(|name| table.stdout.contains(name)));
+}
+
+#[test]
+fn the_demo_is_a_replay_of_the_recordings() {
+    let folder = folder();
+    let args =
+        "replay bursts.csv periodic.csv sine.csv quota.csv --global-batch 2048 --json --policy";
+    let mut args: Vec<&str> = args.split(' ').collect();
+    args.push("equal,last,ema,ema-adaptive,informed,oracle");
+    let replayed = run_in(folder.path(), &args).json();
+    assert_eq!(replayed, run_in(folder.path(), &["demo", "--json"]).json());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = folder();
+    let ran = run_in(folder.path(), &["demo", "--out", "sine.csv"]);
+    ran.refused(INPUT, &["cannot write sine.csv"]);
+}
