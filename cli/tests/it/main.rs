@@ -3,6 +3,7 @@
 mod completions;
 mod demo;
 mod help;
+mod recorded;
 mod replay;
 mod size;
 mod traces;
