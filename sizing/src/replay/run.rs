@@ -119,6 +119,7 @@ pub fn replay<F: Forecaster + Clone>(
     };
     let mut run = Run::default();
     let (mut now_s, mut sizes) = (0.0, Vec::new());
+    let mut computes_s = Vec::with_capacity(traces.len());
     while more(&run) {
         let number = run.iterations.len();
         let start_s = now_s + planning_s;
@@ -132,6 +133,7 @@ pub fn replay<F: Forecaster + Clone>(
             sizes: sizes.clone(),
             times_s: Vec::with_capacity(traces.len()),
         };
+        computes_s.clear();
         for (i, trace) in traces.iter().enumerate() {
             let compute_s = compute_s(trace, start_s, sizes[i]);
             if trace.is_over(start_s + compute_s) {
@@ -151,6 +153,7 @@ pub fn replay<F: Forecaster + Clone>(
             } else {
                 0.0
             };
+            computes_s.push(compute_s);
             iteration.times_s.push(compute_s + communication_s);
         }
         let slowest_s = iteration.times_s.iter().copied().fold(0.0, f64::max);
@@ -163,7 +166,7 @@ pub fn replay<F: Forecaster + Clone>(
                     Report {
                         communication_s: Some(job.communication_s_of(i)),
                         driving: trace.driving_at(now_s),
-                        ..Report::new(number as u64, sizes[i], compute_s(trace, start_s, sizes[i]))
+                        ..Report::new(number as u64, sizes[i], computes_s[i])
                     },
                 )?;
             }

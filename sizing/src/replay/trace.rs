@@ -151,6 +151,7 @@ impl Trace {
         Ahead {
             trace: self,
             start_s,
+            row,
             done: self.done[row] + (start_s - self.bounds_s[row]) * self.speeds[row],
         }
     }
@@ -171,14 +172,22 @@ impl Trace {
     }
 
     fn row_at(&self, local_s: f64) -> usize {
-        let starts = &self.bounds_s[1..self.speeds.len()];
-        starts.partition_point(|&start| start <= local_s)
+        self.row_from(0, local_s)
     }
 
-    /// Earliest time within the rows at which `done` samples are done.
-    fn reach(&self, done: f64) -> f64 {
+    /// The row of a time, if that is `first` or a later one.
+    fn row_from(&self, first: usize, local_s: f64) -> usize {
         let last = self.speeds.len() - 1;
-        let row = self.done[1..=last].partition_point(|&d| d < done);
+        count_from(&self.bounds_s[1..=last], first, |start_s| {
+            start_s <= local_s
+        })
+    }
+
+    /// Earliest time within the rows at which `done` samples are done, if that is in row `first`
+    /// or a later one.
+    fn reach(&self, first: usize, done: f64) -> f64 {
+        let last = self.speeds.len() - 1;
+        let row = count_from(&self.done[1..=last], first, |d| d < done);
         let more = done - self.done[row];
         if more <= 0.0 {
             return self.bounds_s[row];
@@ -189,6 +198,18 @@ impl Trace {
         }
         reached.min(self.bounds_s[row + 1])
     }
+}
+
+/// How many sorted values, of which `first` are known to, hold a condition. It looks near `first`:
+/// a step of training spans few rows.
+fn count_from(values: &[f64], first: usize, holds: impl Fn(f64) -> bool) -> usize {
+    let (mut from, mut step) = (first, 1);
+    while from + step <= values.len() && holds(values[from + step - 1]) {
+        from += step;
+        step *= 2;
+    }
+    let to = (from + step).min(values.len());
+    from + values[from..to].partition_point(|&value| holds(value))
 }
 
 /// What stands for a time that never comes: the longest one, in seconds.
@@ -222,6 +243,8 @@ fn usual_length(starts_s: &[f64]) -> f64 {
 pub(crate) struct Ahead<'a> {
     trace: &'a Trace,
     start_s: f64,
+    /// The row it starts in.
+    row: usize,
     /// Samples done in this round before the start.
     done: f64,
 }
@@ -233,12 +256,13 @@ impl Curve for Ahead<'_> {
         let trace = self.trace;
         let target = self.done + f64::from(batch);
         if trace.at_end != AtEnd::Wrap {
-            return (trace.reach(target) - self.start_s).clamp(0.0, NEVER_S);
+            return (trace.reach(self.row, target) - self.start_s).clamp(0.0, NEVER_S);
         }
         let (round_s, round) = (trace.length_s(), trace.done[trace.speeds.len()]);
         let rounds = (target / round).floor();
         let rest = (target - rounds * round).clamp(0.0, round);
-        let reached = (rounds * round_s + trace.reach(rest)).min((rounds + 1.0) * round_s);
+        let first = if rounds > 0.0 { 0 } else { self.row };
+        let reached = (rounds * round_s + trace.reach(first, rest)).min((rounds + 1.0) * round_s);
         (reached - self.start_s).max(0.0)
     }
 
@@ -251,7 +275,8 @@ impl Curve for Ahead<'_> {
         } else {
             0.0
         };
-        let row = trace.row_at(local_s);
+        let first = if rounds > 0.0 { 0 } else { self.row };
+        let row = trace.row_from(first, local_s);
         let done = trace.done[row] + (local_s - trace.bounds_s[row]) * trace.speeds[row];
         Some(rounds * trace.done[trace.speeds.len()] + done - self.done)
     }

@@ -1,7 +1,7 @@
 //! What fractions of samples would reach: the plan's lower bound, and where to look for it.
 
 use super::Splitter;
-use super::slot::checked_seconds;
+use super::slot::{Slot, checked_seconds};
 use crate::curve::LONGEST_S;
 use crate::{Error, Worker};
 
@@ -41,7 +41,7 @@ impl Splitter {
 
     /// When the batch would be done at the speeds that everybody has with an equal share.
     fn first_guess(&self, global_batch: u32, workers: &[Worker<'_>]) -> Result<f64, Error> {
-        let share = global_batch / workers.len() as u32;
+        let share = (global_batch / workers.len() as u32).max(1);
         let mut samples_per_s = 0.0;
         for (index, (slot, worker)) in self.slots.iter().zip(workers).enumerate() {
             let grains = worker.grains(share).clamp(slot.min, slot.above);
@@ -54,52 +54,73 @@ impl Splitter {
         Ok(guess_s.clamp(f64::MIN_POSITIVE, LONGEST_S))
     }
 
-    /// Newton's method, kept inside a bracket that is halved when the method is slow.
+    /// Newton's method, or the secant's where slopes are not known, kept inside a bracket that is
+    /// halved when the method is slow.
     fn root(&self, whole: f64, workers: &[Worker<'_>], start_s: f64) -> Option<Continuous> {
-        const STEPS: u32 = 200;
-        let (mut low_s, mut low, mut high_s, mut high) = (0.0, -whole, f64::INFINITY, whole);
-        let (mut now_s, mut widest) = (start_s, f64::INFINITY);
+        // Three times the bits of a double.
+        const STEPS: u32 = 192;
+        let (mut low_s, mut high_s) = (0.0_f64, 2.0 * LONGEST_S);
+        let (mut now_s, mut widest) = (start_s, u64::MAX);
         let mut found = self.done_by(whole, workers, now_s)?;
+        // At time 0 nothing is done.
+        let (mut before_s, mut before) = (0.0, -whole);
         for step in 0..STEPS {
             if found.excess.abs() <= ROUNDING * whole {
                 break;
             }
             if found.excess < 0.0 {
-                (low_s, low) = (now_s, found.excess);
+                low_s = now_s;
             } else {
-                (high_s, high) = (now_s, found.excess);
+                high_s = now_s;
             }
-            let newton_s = found
-                .samples_per_s
-                .filter(|&rate| rate > 0.0)
-                .map(|rate| now_s - found.excess / rate);
-            let falsi_s = low_s - low * ((high_s - low_s) / (high - low));
-            let inside = |seconds: &f64| low_s < *seconds && *seconds < high_s;
-            let slow = step % 3 == 2 && high_s - low_s > widest / 2.0;
+            let secant = (found.excess - before) / (now_s - before_s);
+            let slope = found.samples_per_s.filter(|&slope| slope > 0.0);
+            let next_s = now_s - found.excess / slope.unwrap_or(secant);
+            (before_s, before) = (now_s, found.excess);
+            let inside = |seconds: f64| low_s < seconds && seconds < high_s;
+            // Measured and halved in bits: that halves the exponent while the ends are far apart.
+            let (low_bits, high_bits) = (low_s.to_bits(), high_s.to_bits());
+            let halfway_s = f64::from_bits(u64::midpoint(low_bits, high_bits));
+            let slow = step % 3 == 2 && high_bits - low_bits > widest / 2;
             if step % 3 == 2 {
-                widest = high_s - low_s;
+                widest = high_bits - low_bits;
             }
-            let halfway_s = if high_s.is_finite() {
-                low_s + (high_s - low_s) / 2.0
+            now_s = if inside(next_s) && !slow {
+                next_s
             } else {
-                low_s * 4.0
+                halfway_s
             };
-            now_s = [newton_s, Some(falsi_s)]
-                .into_iter()
-                .flatten()
-                .find(|seconds| !slow && inside(seconds))
-                .unwrap_or(halfway_s);
-            if !inside(&now_s) || now_s > LONGEST_S {
-                now_s = low_s;
+            if !inside(now_s) {
                 break;
             }
             found = self.done_by(whole, workers, now_s)?;
         }
+        let converged = found.excess.abs() <= ROUNDING * whole;
+        if converged && found.free == 0 {
+            // Everybody is at a limit, and has been for some time.
+            now_s = self.last_arrival_s(workers, now_s);
+        }
         Some(Continuous {
-            seconds: now_s,
+            seconds: if converged { now_s } else { low_s },
             samples_per_s: found.samples_per_s,
             free: found.free,
         })
+    }
+
+    /// When the last of those who are at their maximum by `seconds` got there.
+    fn last_arrival_s(&self, workers: &[Worker<'_>], seconds: f64) -> f64 {
+        let has_arrived = |slot: &Slot, worker: &Worker<'_>| {
+            let max = f64::from(slot.above) * f64::from(worker.grain);
+            slot.above > slot.min
+                && worker
+                    .reach(seconds)
+                    .is_some_and(|reach| reach.batch >= max)
+        };
+        let slots = self.slots.iter().zip(workers);
+        slots
+            .filter(|(slot, worker)| has_arrived(slot, worker))
+            .map(|(slot, worker)| worker.seconds(slot.above))
+            .fold(0.0, f64::max)
     }
 
     fn done_by(&self, whole: f64, workers: &[Worker<'_>], seconds: f64) -> Option<Done> {

@@ -77,3 +77,64 @@ fn level(ties: &mut [Tie], left: u32, per_grain: i64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The time that every grain leads to.
+    const TIED_S: f64 = 9.0;
+
+    /// The rule itself: larger present time, then larger deficit, then the first worker.
+    fn by_rule(ties: &[Tie], left: u32, per_grain: i64) -> Vec<u32> {
+        let mut given = vec![0; ties.len()];
+        for _ in 0..left {
+            let open = (0..ties.len()).filter(|&i| given[i] < ties[i].room);
+            let key = |i: usize| {
+                let reached = ties[i].reached || given[i] > 0;
+                let present_s = if reached { TIED_S } else { ties[i].present_s };
+                (present_s, ties[i].deficit - i64::from(given[i]) * per_grain)
+            };
+            let due = open.reduce(|best, i| if key(i) > key(best) { i } else { best });
+            given[due.expect("there is room enough")] += 1;
+        }
+        given
+    }
+
+    fn tie() -> impl Strategy<Value = Tie> {
+        (0..4u32, -12..12i64, 1..9u32).prop_map(|(present, deficit, room)| Tie {
+            present_s: if present == 0 {
+                TIED_S
+            } else {
+                f64::from(present)
+            },
+            reached: present == 0,
+            deficit,
+            room,
+            index: 0,
+            given: 0,
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn ties_go_as_the_rule_says(
+            mut ties in prop::collection::vec(tie(), 1..7), part in 0.0..1.0f64, per_grain in 1..5i64,
+        ) {
+            for (index, tie) in ties.iter_mut().enumerate() {
+                tie.index = index as u32;
+            }
+            let room: u32 = ties.iter().map(|tie| tie.room).sum();
+            let left = (f64::from(room) * part) as u32;
+            let expected = by_rule(&ties, left, per_grain);
+            hand_out(&mut ties, left, per_grain);
+            ties.sort_by_key(|tie| tie.index);
+            let given: Vec<u32> = ties.iter().map(|tie| tie.given).collect();
+            prop_assert_eq!(given, expected);
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 use sizing::{Error, split};
 
-use crate::instances::{Instance, one_grain, workers};
+use crate::instances::{Instance, Shape, one_grain, workers};
 
 /// The rule of the documentation, word for word, a grain at a time.
 fn by_rule(global_batch: u32, workers: &[Instance]) -> Option<Vec<u32>> {
@@ -85,5 +85,31 @@ proptest! {
         if let Some(bound) = plan.lower_bound_s() {
             prop_assert!(bound >= 0.0 && bound <= slowest);
         }
+    }
+
+    #[test]
+    fn the_lower_bound_is_what_fractions_of_samples_reach(
+        instances in one_grain(6), speeds in prop::collection::vec(0.3..9.0f64, 6), global_batch in 1..90u32,
+    ) {
+        let mut affine = instances;
+        for (instance, speed) in affine.iter_mut().zip(speeds) {
+            instance.shape = Shape::Affine(instance.communication_s / 3.0, speed);
+        }
+        let Ok(plan) = split(global_batch, &workers(&affine)) else { return Ok(()) };
+        let done_by = |seconds: f64| -> f64 {
+            let done = affine.iter().map(|worker| {
+                let Shape::Affine(fixed_s, speed) = worker.shape else { unreachable!() };
+                let (min, max) = worker.range();
+                ((seconds - worker.communication_s - fixed_s) * speed).clamp(f64::from(min), f64::from(max))
+            });
+            done.sum()
+        };
+        let (mut low_s, mut high_s) = (0.0, 1e6);
+        for _ in 0..200 {
+            let middle_s = (low_s + high_s) / 2.0;
+            if done_by(middle_s) < f64::from(global_batch) { low_s = middle_s } else { high_s = middle_s }
+        }
+        let earliest_s = affine.iter().map(|worker| worker.seconds(worker.range().0)).fold(low_s, f64::max);
+        approx::assert_relative_eq!(plan.lower_bound_s().unwrap(), earliest_s, max_relative = 1e-9);
     }
 }
