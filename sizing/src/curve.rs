@@ -162,8 +162,8 @@ impl Points {
 
     /// As [`seconds`](Self::seconds), trying first whether `guess` points are at or before `batch`.
     pub(crate) fn seconds_near(&self, batch: u32, guess: usize) -> f64 {
-        let at_most = |at: usize| self.0.get(at).is_none_or(|&(x, _)| batch < x);
-        if guess > 0 && self.0[guess - 1].0 <= batch && at_most(guess) {
+        let is_before = |at: usize| self.0.get(at).is_none_or(|&(x, _)| batch < x);
+        if guess > 0 && self.0[guess - 1].0 <= batch && is_before(guess) {
             return self.after(guess, batch);
         }
         self.seconds(batch)
@@ -180,13 +180,22 @@ impl Points {
         (y0 + (y1 - y0) * (f64::from(batch - x0) / f64::from(x1 - x0))).min(y1)
     }
 
-    pub(crate) fn reach(&self, seconds: f64) -> Reach {
-        let points = self.0.partition_point(|&(_, s)| s <= seconds);
+    /// How far `seconds` reach, trying first whether `guess` points are at or before that.
+    pub(crate) fn reach(&self, seconds: f64, guess: usize) -> Reach {
+        let is_before = |at: usize| self.0.get(at).is_none_or(|&(_, s)| seconds < s);
+        let points = if guess > 0 && self.0[guess - 1].1 <= seconds && is_before(guess) {
+            guess
+        } else {
+            self.0.partition_point(|&(_, s)| s <= seconds)
+        };
         let Some(&(x0, y0)) = self.0[..points].last() else {
             return Reach::new(0.0, 0.0);
         };
         let Some(&(x1, y1)) = self.0.get(points) else {
-            return Reach::new(f64::from(x0), 0.0);
+            return Reach {
+                points,
+                ..Reach::new(f64::from(x0), 0.0)
+            };
         };
         let samples_per_s = f64::from(x1 - x0) / (y1 - y0);
         Reach {

@@ -179,15 +179,15 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// How far the worker gets if it reaches the barrier within `seconds`; None if its curve has
-    /// no inverse.
+    /// How far the worker gets if it reaches the barrier within `seconds`, with a guess of how many
+    /// measured points that is; None if its curve has no inverse.
     #[inline]
-    pub(crate) fn reach(&self, seconds: f64) -> Option<Reach> {
+    pub(crate) fn reach(&self, seconds: f64, points: usize) -> Option<Reach> {
         let compute = seconds - self.communication_s;
         match self.shape {
             Shape::Affine(fixed_s, speed) => Some(Reach::new((compute - fixed_s) * speed, speed)),
             Shape::Hinge(hinge) => Some(hinge.reach(compute)),
-            Shape::Points(points) => Some(points.reach(compute)),
+            Shape::Points(curve) => Some(curve.reach(compute, points)),
             Shape::Custom(curve) => curve.batch_within(compute).map(|batch| Reach {
                 batch,
                 samples_per_s: None,

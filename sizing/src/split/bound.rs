@@ -31,7 +31,7 @@ impl Splitter {
     /// Finds that time; None if some curve has no inverse. Where the total jumps over the batch,
     /// the time is the last double before the jump.
     pub(super) fn continuous(
-        &self,
+        &mut self,
         global_batch: u32,
         workers: &[Worker<'_>],
     ) -> Result<Option<Continuous>, Error> {
@@ -56,7 +56,7 @@ impl Splitter {
 
     /// Newton's method, or the secant's where slopes are not known, kept inside a bracket that is
     /// halved when the method is slow.
-    fn root(&self, whole: f64, workers: &[Worker<'_>], start_s: f64) -> Option<Continuous> {
+    fn root(&mut self, whole: f64, workers: &[Worker<'_>], start_s: f64) -> Option<Continuous> {
         // Three times the bits of a double.
         const STEPS: u32 = 192;
         let (mut low_s, mut high_s) = (0.0_f64, 2.0 * LONGEST_S);
@@ -113,7 +113,7 @@ impl Splitter {
             let max = f64::from(slot.above) * f64::from(worker.grain);
             slot.above > slot.min
                 && worker
-                    .reach(seconds)
+                    .reach(seconds, slot.points as usize)
                     .is_some_and(|reach| reach.batch >= max)
         };
         let slots = self.slots.iter().zip(workers);
@@ -123,12 +123,13 @@ impl Splitter {
             .fold(0.0, f64::max)
     }
 
-    fn done_by(&self, whole: f64, workers: &[Worker<'_>], seconds: f64) -> Option<Done> {
+    fn done_by(&mut self, whole: f64, workers: &[Worker<'_>], seconds: f64) -> Option<Done> {
         let (mut sum, mut samples_per_s, mut free) = (0.0, Some(0.0), 0);
-        for (slot, worker) in self.slots.iter().zip(workers) {
+        for (slot, worker) in self.slots.iter_mut().zip(workers) {
             let grain = f64::from(worker.grain);
             let (min, max) = (f64::from(slot.min) * grain, f64::from(slot.above) * grain);
-            let reach = worker.reach(seconds)?;
+            let reach = worker.reach(seconds, slot.points as usize)?;
+            slot.points = reach.points as u32;
             // Written so that no number at all counts as the minimum.
             if reach.batch > min && reach.batch < max {
                 sum += reach.batch;

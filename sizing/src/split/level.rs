@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 
 use super::Splitter;
 use super::bound::Continuous;
-use super::slot::{Slot, check_order, checked_seconds, count, count_checked};
+use super::slot::{Slot, check_order, checked_seconds, checked_seconds_near, count, count_checked};
 use super::ties::{self, Tie};
 use crate::curve::LONGEST_S;
 use crate::{Error, Worker};
@@ -107,7 +107,7 @@ impl Splitter {
             if worker.is_custom() {
                 (slot.probe, slot.probe_s) = count_checked(worker, index, slot, seconds)?;
             } else {
-                slot.probe = count(worker, seconds, slot.below, slot.above);
+                slot.probe = count(worker, slot, seconds);
             }
             sum += u64::from(slot.probe);
         }
@@ -244,11 +244,11 @@ impl Level<'_> {
     #[inline(always)]
     fn next(&self, index: usize, slot: &Slot, until_s: f64) -> Result<Option<Next>, Error> {
         let worker = &self.workers[index];
-        let after_s = checked_seconds(worker, index, slot.below + 1)?;
+        let after_s = checked_seconds_near(worker, index, slot.below + 1, slot.points)?;
         if after_s > until_s {
             return Ok(None);
         }
-        let present_s = worker.seconds(slot.below);
+        let present_s = worker.seconds_near(slot.below, slot.points as usize);
         let ends = [(slot.below, present_s), (slot.below + 1, after_s)];
         check_order(worker, index, ends)?;
         Ok(Some(Next {

@@ -10,7 +10,7 @@ mod ties;
 use bound::Continuous;
 use grain_table::GrainTable;
 use level::{Level, Next};
-use slot::{Slot, checked_seconds};
+use slot::{Slot, checked_seconds_near};
 use ties::Tie;
 
 /// Splits a global batch so that the slowest worker finishes as early as possible.
@@ -130,6 +130,7 @@ impl Splitter {
                 above_s: 0.0,
                 probe: min,
                 probe_s: 0.0,
+                points: 0,
             });
         }
         Ok((minimum, capacity))
@@ -169,8 +170,8 @@ impl Splitter {
     ) -> Result<(), Error> {
         let mut earliest_s = 0.0_f64;
         for (index, (slot, worker)) in self.slots.iter_mut().zip(workers).enumerate() {
-            slot.probe_s = checked_seconds(worker, index, slot.below)?;
-            earliest_s = earliest_s.max(checked_seconds(worker, index, slot.min)?);
+            slot.probe_s = checked_seconds_near(worker, index, slot.below, slot.points)?;
+            earliest_s = earliest_s.max(checked_seconds_near(worker, index, slot.min, 1)?);
         }
         let slots = self.slots.iter();
         plan.global_batch = global_batch;

@@ -17,6 +17,8 @@ pub(super) struct Slot {
     /// Size at the time looked at last.
     pub(super) probe: u32,
     pub(super) probe_s: f64,
+    /// Number of measured points at or before a size close to the end, a guess.
+    pub(super) points: u32,
 }
 
 impl Slot {
@@ -32,10 +34,12 @@ impl Slot {
     }
 }
 
-/// How many grains, from `from` to `to`, the worker finishes by `seconds`; `from` counts always.
+/// How many grains, between the ends of the slot's bracket, the worker finishes by `seconds`; the
+/// lower end counts always.
 #[inline]
-pub(super) fn count(worker: &Worker<'_>, seconds: f64, from: u32, to: u32) -> u32 {
-    let (batch, points) = match worker.reach(seconds) {
+pub(super) fn count(worker: &Worker<'_>, slot: &Slot, seconds: f64) -> u32 {
+    let (from, to) = (slot.below, slot.above);
+    let (batch, points) = match worker.reach(seconds, slot.points as usize) {
         Some(reach) => (reach.batch, reach.points),
         None => (0.0, 0),
     };
@@ -105,7 +109,7 @@ pub(super) fn count_checked(
         return Ok((fits, fits_s));
     }
     let mut guess = worker
-        .reach(seconds)
+        .reach(seconds, 0)
         .map(|reach| worker.grains(reach.batch as u32));
     while beyond - fits > 1 {
         // The inverse names the last size that fits; the second probe shows that it is the last.
@@ -136,7 +140,18 @@ pub(super) fn checked_seconds(
     index: usize,
     grains: u32,
 ) -> Result<f64, Error> {
-    let seconds = worker.seconds(grains);
+    checked_seconds_near(worker, index, grains, 0)
+}
+
+/// As [`checked_seconds`], with a guess of how many measured points are at or before that size.
+#[inline(always)]
+pub(super) fn checked_seconds_near(
+    worker: &Worker<'_>,
+    index: usize,
+    grains: u32,
+    points: u32,
+) -> Result<f64, Error> {
+    let seconds = worker.seconds_near(grains, points as usize);
     if worker.is_custom() {
         check_seconds("time", index as u64, seconds)?;
     }
