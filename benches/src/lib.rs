@@ -1,0 +1,11 @@
+//! What the benches of this workspace share: seeded instances and rules to measure against.
+
+mod instance;
+mod random;
+mod walk;
+mod yardstick;
+
+pub use instance::Instance;
+pub use random::Random;
+pub use walk::wandering_workers;
+pub use yardstick::{LargestRemainder, greedy};
