@@ -13,3 +13,8 @@ pub mod prelude {
         Splitter, Worker, split,
     };
 }
+
+/// The example of the repository's front page, so that it is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct FrontPage;

@@ -57,3 +57,16 @@ fn a_folder_that_cannot_be_made_is_named() {
     let ran = run_in(folder.path(), &["demo", "--out", "sine.csv"]);
     ran.refused(INPUT, &["cannot write sine.csv"]);
 }
+
+#[test]
+fn the_pictures_in_the_docs_are_those_of_the_demo() {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(run_in(folder.path(), &["demo"]).code, DONE);
+    for (name, picture) in written(&folder.path().join("lbbsp-demo")) {
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures");
+        if name.ends_with(".svg") {
+            let same = std::fs::read(kept.join(&name)).unwrap() == picture;
+            assert!(same, "copy lbbsp-demo/{name} to docs/pictures");
+        }
+    }
+}

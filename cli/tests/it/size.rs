@@ -186,3 +186,20 @@ fn the_table_is_that_of_the_readme() {
     assert_eq!(ran.code, DONE);
     assert!(readme.contains(&ran.stdout), "{}", ran.stdout);
 }
+
+#[test]
+fn the_profiles_of_the_readme_can_be_sized() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let profiles = "fixtures/profiles/large-card.json,fixtures/profiles/small-card.json";
+    let args = [
+        "size",
+        "--global-batch",
+        "256",
+        "--json",
+        "--profiles",
+        profiles,
+    ];
+    let json = run_in(&root, &args).json();
+    assert_eq!(json["limits"], serde_json::json!(["free", "maximum"]));
+    assert_eq!(json["sizes"], serde_json::json!([196, 60]));
+}
