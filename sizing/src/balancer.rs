@@ -21,6 +21,8 @@ use crate::{
 /// - A worker that is unknown, or new, is taken to be as fast as the known ones are on average,
 ///   which gives it the equal share X/n, within its limits. An iteration in which it sits out
 ///   does not count as missing.
+/// - A snapshot is what serde makes of the balancer, JSON for one; restored it continues bit for
+///   bit. A forecaster of the caller's must serialise all of its state; JSON has no NaN.
 ///
 /// # Example
 /// ```
@@ -126,24 +128,20 @@ impl<F: Forecaster + Clone> Balancer<F> {
     ///
     /// # Errors
     /// Every error leaves the balancer as it was. [`Error::UnknownWorker`]; [`Error::Stale`] if
-    /// the worker has reported that iteration or a later one; [`Error::NotIssued`] if the
-    /// iteration has no plan yet; [`Error::Report`] if a number is not usable.
+    /// the worker has reported that iteration or a later one; [`Error::NoPart`] if no plan has
+    /// given it a batch in that iteration since it joined; [`Error::Report`] if a number is not
+    /// usable.
     pub fn report(&mut self, worker: u64, report: Report) -> Result<(), Error> {
         let place = self.place(worker)?;
-        if let Some(newest) = self.newest()
-            && report.iteration > newest
-        {
-            return Err(Error::NotIssued {
-                worker,
-                iteration: report.iteration,
-                newest,
-            });
-        }
         self.state.members[place].accept(report, &self.state.policy)
     }
 
     /// The plan of an iteration: the one issued before, or a new one if the iteration comes after
     /// all that were issued.
+    ///
+    /// Whoever plans ahead of the reports, for a loader that fetches ahead, gets forecasts as many
+    /// steps ahead as there are plans without a report. Those reports count as missing, so let
+    /// [`missing_limit`](Self::missing_limit) be larger than that.
     ///
     /// # Errors
     /// [`Error::PlanNotKept`] for an iteration that is too old or was passed over. If there is no
@@ -224,10 +222,6 @@ impl<F: Forecaster + Clone> Balancer<F> {
         Ok(())
     }
 
-    fn newest(&self) -> Option<u64> {
-        self.state.plans.back().map(|plan| plan.iteration)
-    }
-
     fn place(&self, worker: u64) -> Result<usize, Error> {
         let place = self.places.get(&worker).copied();
         place.ok_or(Error::UnknownWorker { worker })
@@ -300,7 +294,6 @@ fn places<F>(members: &[Member<F>]) -> BTreeMap<u64, usize> {
     members.iter().enumerate().map(place).collect()
 }
 
-/// A snapshot: the restored balancer continues bit for bit.
 impl<F: Serialize> Serialize for Balancer<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.state.serialize(serializer)

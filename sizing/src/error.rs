@@ -60,8 +60,11 @@ pub enum Error {
         /// Cells that are allowed.
         limit: u64,
     },
-    /// A worker's speed is no usable number.
-    #[error("speed of worker {worker} must be finite and above 0, got {got} samples/s")]
+    /// A worker's speed is no usable number: below 4.3e-281 samples per second the largest batch
+    /// would take longer than any time there is.
+    #[error(
+        "speed of worker {worker} must be finite and above 0 (4.3e-281 at least), got {got:?} samples/s"
+    )]
     Speed {
         /// Which worker.
         worker: u64,
@@ -69,7 +72,7 @@ pub enum Error {
         got: f64,
     },
     /// A time that belongs to a worker is no usable number.
-    #[error("{what} of worker {worker} must be between 0 and 1e290 s, got {got} s")]
+    #[error("{what} of worker {worker} must be between 0 and 1e290 s, got {got:?} s")]
     Seconds {
         /// Which time.
         what: &'static str,
@@ -79,7 +82,7 @@ pub enum Error {
         got: f64,
     },
     /// The planning time of a replayed job is no usable number.
-    #[error("planning time must be between 0 and 1e290 s, got {got} s")]
+    #[error("planning time must be between 0 and 1e290 s, got {got:?} s")]
     Planning {
         /// The time, in seconds.
         got: f64,
@@ -100,7 +103,7 @@ pub enum Error {
     },
     /// A caller's curve gave a larger batch a smaller time.
     #[error(
-        "the curve of worker {worker} decreases: {seconds} s at batch {batch}, against {smaller_seconds} s at batch {smaller_batch}"
+        "the curve of worker {worker} decreases: {seconds:?} s at batch {batch}, against {smaller_seconds:?} s at batch {smaller_batch}"
     )]
     Decreasing {
         /// Which worker.
@@ -115,7 +118,7 @@ pub enum Error {
         smaller_seconds: f64,
     },
     /// A curve could not be built from these numbers.
-    #[error("{what} at position {at} must be {expected}, got {got}")]
+    #[error("{what} at position {at} must be {expected}, got {got:?}")]
     CurvePoint {
         /// Which number.
         what: &'static str,
@@ -153,20 +156,18 @@ pub enum Error {
         /// Iteration of the last report accepted.
         last: u64,
     },
-    /// A report is about an iteration that has no plan yet.
+    /// A report is about an iteration in which the worker was given nothing to do.
     #[error(
-        "worker {worker} reports iteration {iteration}, but the newest plan is that of iteration {newest}"
+        "worker {worker} reports iteration {iteration}, but no plan gave it a batch in that iteration"
     )]
-    NotIssued {
+    NoPart {
         /// Which worker.
         worker: u64,
         /// Iteration of the report.
         iteration: u64,
-        /// Newest iteration with a plan.
-        newest: u64,
     },
     /// A number in a report is not usable.
-    #[error("`{field}` in the report of worker {worker} must be {expected}, got {got}")]
+    #[error("`{field}` in the report of worker {worker} must be {expected}, got {got:?}")]
     Report {
         /// Which worker.
         worker: u64,
@@ -199,7 +200,7 @@ pub enum Error {
     #[error("a trace needs at least one row")]
     NoRows,
     /// A number in a trace is not usable.
-    #[error("`{column}` in row {row} of the trace must be {expected}, got {got}")]
+    #[error("`{column}` in row {row} of the trace must be {expected}, got {got:?}")]
     Trace {
         /// Which column.
         column: String,

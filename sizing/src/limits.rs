@@ -7,7 +7,7 @@ use crate::Worker;
 #[serde(default)]
 pub struct Limits {
     /// Smallest batch, in samples. With 0 the worker may sit out; then nothing new is learnt of its
-    /// speed.
+    /// speed, so that it stays out until the others slow down.
     pub min: u32,
     /// Largest batch, in samples, such as a memory ceiling; None if there is none.
     pub max: Option<u32>,

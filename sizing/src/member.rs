@@ -17,6 +17,8 @@ pub(crate) struct Member<F> {
     last_report: Option<u64>,
     /// Iterations in which the worker has had work since then, the newest ones.
     pub(crate) unreported: VecDeque<u64>,
+    /// The newest of those that are not listed any more.
+    forgotten: Option<u64>,
     /// Driving series of the last report: they hold for the iteration after it.
     driving: BTreeMap<String, f64>,
     /// Size in the newest plan.
@@ -36,6 +38,7 @@ impl<F: Forecaster + Clone> Member<F> {
             communication: Ema::new(defaults::EMA_ALPHA).expect("the default alpha is in range"),
             last_report: None,
             unreported: VecDeque::new(),
+            forgotten: None,
             driving: BTreeMap::new(),
             previous: None,
         }
@@ -55,6 +58,15 @@ impl<F: Forecaster + Clone> Member<F> {
                 worker: self.worker,
                 iteration: report.iteration,
                 last,
+            });
+        }
+        let forgotten = self
+            .forgotten
+            .is_some_and(|newest| report.iteration <= newest);
+        if !forgotten && !self.unreported.contains(&report.iteration) {
+            return Err(Error::NoPart {
+                worker: self.worker,
+                iteration: report.iteration,
             });
         }
         report.check(self.worker)?;
@@ -124,7 +136,7 @@ impl<F: Forecaster + Clone> Member<F> {
         }
         // More than these change nothing: the worker is unknown by then.
         while self.unreported.len() > missing_limit as usize + 1 {
-            self.unreported.pop_front();
+            self.forgotten = self.unreported.pop_front();
         }
     }
 }

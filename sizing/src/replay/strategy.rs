@@ -10,8 +10,9 @@ use crate::{Balancer, Error, Plan, Policy, Report, Splitter, Worker};
 pub enum Strategy<F = AnyForecaster> {
     /// By a balancer that gets the workers' reports and nothing else.
     Online(Policy<F>),
-    /// For the speeds that the workers truly have when the iteration starts: the best that a rule
-    /// which looks no further can do.
+    /// For the speeds that the workers truly have when the iteration starts, taken to last: what a
+    /// perfect forecast of that one moment is worth. Where speeds change much within an iteration,
+    /// a forecast of their mean can be worth more.
     Informed,
     /// For the speeds that the workers will have: the earliest end of every iteration.
     Oracle,

@@ -60,7 +60,7 @@ pub fn compare<F: Forecaster + Clone + PartialEq>(
     let references = [Strategy::Online(Policy::Equal), Strategy::Oracle];
     let wanted = strategies.iter().map(|(_, strategy)| strategy);
     let mut distinct: Vec<&Strategy<F>> = references.iter().collect();
-    for strategy in wanted {
+    for strategy in wanted.clone() {
         if !distinct.contains(&strategy) {
             distinct.push(strategy);
         }
@@ -98,9 +98,21 @@ pub fn compare<F: Forecaster + Clone + PartialEq>(
             summarise(name, run, &runs[0], &runs[1])
         })
         .collect();
-    let of = |(_, strategy): &(String, Strategy<F>)| runs[place(&distinct, strategy)].clone();
-    let runs = strategies.iter().map(of).collect();
-    Ok(Comparison { summaries, runs })
+    let mut places: Vec<usize> = wanted.map(|strategy| place(&distinct, strategy)).collect();
+    let mut chosen = Vec::with_capacity(places.len());
+    // Runs are large: the first strategy to want one takes it.
+    while let Some(place) = places.pop() {
+        chosen.push(if places.contains(&place) {
+            runs[place].clone()
+        } else {
+            std::mem::take(&mut runs[place])
+        });
+    }
+    chosen.reverse();
+    Ok(Comparison {
+        summaries,
+        runs: chosen,
+    })
 }
 
 fn place<F: PartialEq>(distinct: &[&Strategy<F>], strategy: &Strategy<F>) -> usize {

@@ -6,9 +6,12 @@ use crate::{Curve, Error};
 /// A recorded worker: its speed as a function of time, and the driving series recorded with it.
 ///
 /// The speed of a row holds until the next row begins; the last row lasts as long as the rows do
-/// in the median. Time starts at 0 with the first row.
+/// in the median. A replay starts every worker with its first row, whatever time that row names;
+/// [`on_clock`](Self::on_clock) keeps workers in step that were recorded together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
+    /// Time of the first row, as recorded, in seconds.
+    origin_s: f64,
     /// Where each row starts, and the end of the last one, in seconds.
     bounds_s: Vec<f64>,
     speeds: Vec<f64>,
@@ -75,14 +78,11 @@ impl Trace {
         }
         let mut bounds_s: Vec<f64> = starts_s.iter().map(|start| start - starts_s[0]).collect();
         bounds_s.push(bounds_s[bounds_s.len() - 1] + usual_length(starts_s));
-        let mut done = vec![0.0];
-        for (row, speed) in speeds.iter().enumerate() {
-            done.push(done[row] + speed * (bounds_s[row + 1] - bounds_s[row]));
-        }
         Ok(Self {
+            origin_s: starts_s[0],
+            done: done(&bounds_s, speeds),
             bounds_s,
             speeds: speeds.to_vec(),
-            done,
             series: Vec::new(),
             at_end: AtEnd::default(),
         })
@@ -106,6 +106,46 @@ impl Trace {
             known_before,
         });
         Ok(self)
+    }
+
+    /// Stretches the recording from `start_s` to `end_s`, times as its rows name them: the first
+    /// row begins that early and the last one ends that late. Workers recorded on one clock stay
+    /// in step, round after round, if all of them are given the same two times.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if `start_s` is after the first row's start, or `end_s` not after the last
+    /// row's.
+    pub fn on_clock(mut self, start_s: f64, end_s: f64) -> Result<Self, Error> {
+        let last = self.speeds.len() - 1;
+        let refuse = |row, expected, got| {
+            let column = "t".to_owned();
+            Err(Error::Trace {
+                column,
+                row,
+                expected,
+                got,
+            })
+        };
+        if !(-LONGEST_S..=self.origin_s).contains(&start_s) {
+            return refuse(0, "at or before the first row's", start_s);
+        }
+        let shift_s = self.origin_s - start_s;
+        for bound_s in &mut self.bounds_s[1..=last] {
+            *bound_s += shift_s;
+        }
+        let length_s = end_s - start_s;
+        if !(length_s > self.bounds_s[last] && end_s <= LONGEST_S) {
+            return refuse(last, "after the last row's start", end_s);
+        }
+        self.origin_s = start_s;
+        self.bounds_s[last + 1] = length_s;
+        self.done = done(&self.bounds_s, &self.speeds);
+        Ok(self)
+    }
+
+    /// Time of the first row, as recorded, in seconds.
+    pub fn start_s(&self) -> f64 {
+        self.origin_s
     }
 
     /// Says what happens after the last row.
@@ -215,6 +255,15 @@ fn count_from(values: &[f64], first: usize, holds: impl Fn(f64) -> bool) -> usiz
 /// What stands for a time that never comes: the longest one, in seconds.
 pub(crate) const NEVER_S: f64 = LONGEST_S;
 
+/// Samples done before each row, and in all.
+fn done(bounds_s: &[f64], speeds: &[f64]) -> Vec<f64> {
+    let mut done = vec![0.0];
+    for (row, speed) in speeds.iter().enumerate() {
+        done.push(done[row] + speed * (bounds_s[row + 1] - bounds_s[row]));
+    }
+    done
+}
+
 /// So that samples and seconds of any trace multiply to a finite number.
 const FASTEST: f64 = 1e100;
 
@@ -250,20 +299,18 @@ pub(crate) struct Ahead<'a> {
 }
 
 impl Curve for Ahead<'_> {
-    /// When `batch` samples are done; [`NEVER_S`] or more if never. It never decreases in the batch: every
-    /// step is clamped so that rounding cannot reorder two times.
+    /// When `batch` samples are done; [`NEVER_S`] or more if never. It never decreases in the
+    /// batch: every step is clamped so that rounding cannot reorder two times.
     fn seconds(&self, batch: u32) -> f64 {
         let trace = self.trace;
-        let target = self.done + f64::from(batch);
-        if trace.at_end != AtEnd::Wrap {
-            return (trace.reach(self.row, target) - self.start_s).clamp(0.0, NEVER_S);
+        // Within the row no time of day comes in, in which a very short time would be lost.
+        let in_row_s = f64::from(batch) / trace.speeds[self.row];
+        let left_s = trace.bounds_s[self.row + 1] - self.start_s;
+        let goes_on = self.row + 1 == trace.speeds.len() && trace.at_end != AtEnd::Wrap;
+        if in_row_s <= left_s || goes_on {
+            return in_row_s.min(NEVER_S);
         }
-        let (round_s, round) = (trace.length_s(), trace.done[trace.speeds.len()]);
-        let rounds = (target / round).floor();
-        let rest = (target - rounds * round).clamp(0.0, round);
-        let first = if rounds > 0.0 { 0 } else { self.row };
-        let reached = (rounds * round_s + trace.reach(first, rest)).min((rounds + 1.0) * round_s);
-        (reached - self.start_s).max(0.0)
+        self.seconds_beyond_row(batch).max(left_s)
     }
 
     fn batch_within(&self, seconds: f64) -> Option<f64> {
@@ -279,6 +326,23 @@ impl Curve for Ahead<'_> {
         let row = trace.row_from(first, local_s);
         let done = trace.done[row] + (local_s - trace.bounds_s[row]) * trace.speeds[row];
         Some(rounds * trace.done[trace.speeds.len()] + done - self.done)
+    }
+}
+
+impl Ahead<'_> {
+    /// As [`seconds`](Curve::seconds), for a batch that the row it starts in does not finish.
+    fn seconds_beyond_row(&self, batch: u32) -> f64 {
+        let trace = self.trace;
+        let target = self.done + f64::from(batch);
+        if trace.at_end != AtEnd::Wrap {
+            return (trace.reach(self.row, target) - self.start_s).clamp(0.0, NEVER_S);
+        }
+        let (round_s, round) = (trace.length_s(), trace.done[trace.speeds.len()]);
+        let rounds = (target / round).floor();
+        let rest = (target - rounds * round).clamp(0.0, round);
+        let first = if rounds > 0.0 { 0 } else { self.row };
+        let reached = (rounds * round_s + trace.reach(first, rest)).min((rounds + 1.0) * round_s);
+        (reached - self.start_s).max(0.0)
     }
 }
 
@@ -342,6 +406,28 @@ mod tests {
         assert_eq!(at(1.0), [cpu(0.1), queue(2.0)]);
         assert_eq!(at(2.5), [cpu(0.2), queue(3.0)]);
         assert_eq!(at(3.1), [queue(1.0)], "the last row's value is missing");
+    }
+
+    #[test]
+    fn workers_on_one_clock_stay_in_step() {
+        let early = Trace::new(&[5.0, 6.0, 7.0], &[10.0, 0.0, 40.0]).unwrap();
+        let late = Trace::new(&[6.0, 7.0], &[0.0, 40.0]).unwrap();
+        let both = [early, late].map(|trace| trace.on_clock(4.0, 9.0).unwrap());
+        for trace in &both {
+            assert_eq!((trace.start_s(), trace.length_s()), (4.0, 5.0));
+            for (second, speed) in [(2.5, 0.0), (3.5, 40.0), (7.5, 0.0), (8.5, 40.0)] {
+                assert_eq!(trace.speed_at(second), speed);
+            }
+        }
+        assert_eq!([both[0].speed_at(0.0), both[1].speed_at(0.0)], [10.0, 0.0]);
+        let row = |start_s, end_s| match both[0].clone().on_clock(start_s, end_s) {
+            Err(Error::Trace { row, .. }) => row,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(row(4.5, 9.0), 0);
+        assert_eq!(row(f64::NAN, 9.0), 0);
+        assert_eq!(row(4.0, 7.0), 2);
+        assert_eq!(row(4.0, f64::INFINITY), 2);
     }
 
     #[test]

@@ -31,8 +31,8 @@ use ties::Tie;
 /// # Errors
 /// [`Error::EmptyGlobalBatch`], [`Error::NoWorkers`]; [`Error::Speed`], [`Error::Seconds`],
 /// [`Error::Limits`] and [`Error::Decreasing`] name the worker at fault;
-/// [`Error::OverCapacity`], [`Error::UnderMinimum`], [`Error::Indivisible`] and
-/// [`Error::GrainTable`] say which totals would fit.
+/// [`Error::OverCapacity`], [`Error::UnderMinimum`] and [`Error::Indivisible`] say which totals
+/// would fit; [`Error::GrainTable`] if different grains need too large a table.
 ///
 /// # Example
 /// ```

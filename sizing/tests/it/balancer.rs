@@ -284,10 +284,9 @@ fn bad_reports_are_refused_and_change_nothing() {
         job.report(9, good.clone()),
         Err(Error::UnknownWorker { worker: 9 })
     );
-    let early = Error::NotIssued {
+    let early = Error::NoPart {
         worker: 1,
         iteration: 1,
-        newest: 0,
     };
     assert_eq!(
         job.report(
@@ -347,6 +346,42 @@ fn an_infeasible_job_issues_nothing_and_can_be_mended() {
         Balancer::new(0, Policy::default()),
         Err(Error::EmptyGlobalBatch)
     ));
+}
+
+#[test]
+fn only_iterations_with_a_part_in_them_can_be_reported() {
+    let mut job = balancer(60, 2);
+    let no_part = |iteration| {
+        Err(Error::NoPart {
+            worker: 0,
+            iteration,
+        })
+    };
+    let report = |iteration| Report::new(iteration, 30, 1.0);
+    assert_eq!(job.report(0, report(0)), no_part(0), "before any plan");
+    assert_eq!(job.report(0, report(u64::MAX)), no_part(u64::MAX));
+    job.plan(0).unwrap();
+    job.plan(10).unwrap();
+    assert_eq!(job.report(0, report(5)), no_part(5), "passed over");
+    job.report(0, report(0)).unwrap();
+    job.leave(0).unwrap();
+    job.join(0, Limits::default()).unwrap();
+    assert_eq!(
+        job.report(0, report(10)),
+        no_part(10),
+        "before it came back"
+    );
+    for iteration in 11..40 {
+        job.plan(iteration).unwrap();
+    }
+    job.report(0, report(12)).unwrap();
+    let plan = job.plan(40).unwrap();
+    assert_eq!(
+        plan.shares()[1].predicted_s,
+        None,
+        "27 reports are missing still"
+    );
+    job.report(0, report(39)).unwrap();
 }
 
 /// Writes down what it is told.
