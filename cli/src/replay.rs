@@ -1,8 +1,10 @@
+use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
 use lbbsp::prelude::{Ema, LastValue, Policy};
+use lbbsp::sizing::defaults;
 use lbbsp::sizing::replay::{AtEnd, Comparison, Job, Strategy, Trace, compare};
 
 use crate::error::Error;
@@ -15,7 +17,7 @@ use crate::{files, json, picture, table};
 ///
 /// A trace is a CSV file with a header and the columns `t` (start of the row, in seconds) and
 /// `speed` (samples per second, until the next row). One file is one worker, unless a column
-/// `worker` tells several apart. Other columns of numbers are driving series.
+/// `worker` tells several apart, which then share a clock; each file begins with its first row. Other columns of numbers are driving series.
 ///
 /// A policy is one of `equal`, `last` (value), `ema` (smoothing 0.3), `ema:ALPHA`, `ema-adaptive`,
 /// `informed` (knows the speeds at the start of an iteration) and `oracle` (knows the future).
@@ -39,7 +41,7 @@ pub(crate) struct Args {
         default_value = "equal,last,ema,informed,oracle"
     )]
     policy: Vec<Choice>,
-    /// Iterations to run [default: until equal batches have seen the longest trace]
+    /// Iterations to run [default: until equal batches have seen the longest trace, at most 100000]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
     /// Time that choosing the sizes adds to an iteration, in seconds; `equal` needs none
@@ -81,6 +83,7 @@ impl FromStr for Choice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
+        let name = name.trim();
         let strategy = match name {
             "equal" => Strategy::Online(Policy::Equal),
             "last" => Strategy::Online(Policy::predictive(LastValue::new())),
@@ -170,6 +173,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         ..Job::new(args.global_batch)
     };
     let outcome = Outcome::of(workers, &job, &args.policy)?;
+    if args.iterations.is_none() && outcome.iterations() >= defaults::MOST_ITERATIONS {
+        let most = defaults::MOST_ITERATIONS;
+        let note = "the traces go on; --iterations NUMBER runs more";
+        // Nobody is left to be told if this cannot be written.
+        let _ = writeln!(std::io::stderr(), "stopped after {most} iterations: {note}");
+    }
     let mut text = if args.json {
         json::of_replay(&outcome)
     } else {

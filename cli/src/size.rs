@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use lbbsp::prelude::{Plan, Points, Profile, Worker, split};
 
 use crate::error::Error;
-use crate::worker_lists::{WorkerLists, one_each, seconds};
+use crate::worker_lists::{WorkerLists, one_each, seconds, speed};
 use crate::{files, json, table, worker_names};
 
 /// Split a global batch so that all workers finish together
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 #[group(required = true, multiple = false)]
 struct Source {
     /// Speed of each worker, in samples per second
-    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_parser = speed)]
     speeds: Vec<f64>,
     /// Profile of each worker's device, a JSON file
     #[arg(long, value_delimiter = ',', value_name = "FILES")]

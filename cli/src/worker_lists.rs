@@ -78,6 +78,12 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a speed on the command line; whether it is one of use is for the split to say.
+pub(crate) fn speed(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse();
+    number.map_err(|_| "a speed must be a number of samples per second".to_owned())
+}
+
 /// A largest batch, if there is one.
 #[derive(Debug, Clone, Copy)]
 struct Ceiling(Option<u32>);

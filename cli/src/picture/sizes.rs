@@ -28,7 +28,13 @@ pub(super) fn draw(outcome: &Outcome) -> Result<String, DrawError> {
     let top = LEGEND_TOP + legend.lines() * LEGEND_LINE;
     let height = top + ROW_HEIGHT * policies.len() as i32 + MARGIN / 2;
     picture((WIDTH as u32, height as u32), |canvas| {
-        let title = format!("Global batch {} over the iterations", outcome.global_batch);
+        let (batch, all) = (outcome.global_batch, outcome.iterations());
+        let title = match all.min(MOST_ITERATIONS) {
+            first if first < all => {
+                format!("Global batch {batch}, first {first} of {all} iterations")
+            }
+            _ => format!("Global batch {batch} over the iterations"),
+        };
         put(canvas, &title, (MARGIN, 28), Style::TITLE)?;
         legend.draw(canvas)?;
         let scale = Scale::of(outcome, &policies);

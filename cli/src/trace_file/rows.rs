@@ -142,8 +142,23 @@ impl<'a> Rows<'a> {
             }
             traces.push((worker.name, trace));
         }
-        Ok(traces)
+        in_step(traces)
     }
+}
+
+/// The workers of one file, on the clock that they share.
+fn in_step(traces: Vec<(Option<String>, Trace)>) -> Result<Vec<(Option<String>, Trace)>, Fault> {
+    let starts_s = traces.iter().map(|(_, trace)| trace.start_s());
+    let ends_s = traces
+        .iter()
+        .map(|(_, trace)| trace.start_s() + trace.length_s());
+    let start_s = starts_s.fold(f64::INFINITY, f64::min);
+    let end_s = ends_s.fold(f64::NEG_INFINITY, f64::max);
+    let placed = traces.into_iter().map(|(name, trace)| {
+        let trace = trace.on_clock(start_s, end_s).map_err(Fault::Trace)?;
+        Ok((name, trace))
+    });
+    placed.collect()
 }
 
 /// The value of a cell of a driving series, NaN if it is missing; None if it is no number.

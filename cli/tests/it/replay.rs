@@ -200,3 +200,47 @@ fn pictures_are_written_where_they_are_asked_for() {
     ];
     run_in(folder.path(), &args).refused(INPUT, &["cannot write quota.csv"]);
 }
+
+#[test]
+fn workers_of_one_file_share_its_clock() {
+    // The same speed at every instant, but b has no row of its own before 10 s.
+    let rows = "t,speed,worker\n0,50,a\n10,50,a\n10,50,b\n20,100,a\n20,100,b\n";
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("both.csv"), rows).unwrap();
+    let args = "replay both.csv --global-batch 900 --iterations 40 --policy equal,oracle --json";
+    let args: Vec<&str> = args.split(' ').collect();
+    let json = run_in(folder.path(), &args).json();
+    assert_eq!(json["workers"], serde_json::json!(["a", "b"]));
+    assert!(json["policies"][0]["waiting_share"].as_f64().unwrap() < 1e-9);
+    assert_eq!(json["policies"][1]["oracle_share"], Value::Null);
+}
+
+#[test]
+fn a_replay_that_stops_early_says_so() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(
+        folder.path().join("fast.csv"),
+        "t,speed\n0,1000000\n50,1000000\n",
+    )
+    .unwrap();
+    let args = [
+        "replay",
+        "fast.csv",
+        "--global-batch",
+        "1",
+        "--policy",
+        "equal",
+    ];
+    let ran = run_in(folder.path(), &args);
+    assert_eq!(ran.code, DONE);
+    assert!(
+        ran.stderr.contains("stopped after 100000 iterations"),
+        "{}",
+        ran.stderr
+    );
+    let told = run_in(
+        folder.path(),
+        &[&args[..], &["--iterations", "10"]].concat(),
+    );
+    assert_eq!(told.stderr, "");
+}

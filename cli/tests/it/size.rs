@@ -115,7 +115,7 @@ fn bad_numbers_are_wrong_usage() {
         ("1,inf", "speed of worker 1"),
         (
             "-1,2",
-            "speed of worker 0 must be finite and above 0, got -1 samples/s\n",
+            "speed of worker 0 must be finite and above 0 (4.3e-281 at least), got -1.0 samples/s\n",
         ),
         ("1,x", "invalid value 'x'"),
         ("", "invalid value ''"),
