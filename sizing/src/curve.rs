@@ -15,7 +15,7 @@ pub trait Curve: Debug + Send + Sync {
 
     /// The largest batch, as a real number, that is done within `seconds`; None where the curve
     /// has no inverse to offer. It speeds the split up and gives the plan its lower bound; sizes
-    /// do not depend on it.
+    /// do not depend on it. `seconds` may be negative or very large.
     fn batch_within(&self, seconds: f64) -> Option<f64> {
         let _ = seconds;
         None
@@ -38,21 +38,24 @@ impl Hinge {
     /// be negative.
     ///
     /// # Errors
-    /// [`Error::CurvePoint`] if a number is no number or beyond ±1e290, or the floor or the slope is
-    /// negative: a negative slope would make the curve decrease.
+    /// [`Error::CurvePoint`] if a number is no number or beyond ±1e290 (2.3e280 for the slope), or
+    /// the floor or the slope is negative: a negative slope would make the curve decrease.
     pub fn new(floor_s: f64, slope_s: f64, offset_s: f64) -> Result<Self, Error> {
+        // With it the largest batch there is takes the longest time.
+        const STEEPEST_S: f64 = LONGEST_S / u32::MAX as f64;
         let checks = [
-            ("floor of a hinge", floor_s, 0.0),
-            ("slope of a hinge", slope_s, 0.0),
-            ("offset of a hinge", offset_s, -LONGEST_S),
+            ("floor", floor_s, 0.0, LONGEST_S, "between 0 and 1e290"),
+            ("slope", slope_s, 0.0, STEEPEST_S, "between 0 and 2.3e280"),
+            (
+                "offset",
+                offset_s,
+                -LONGEST_S,
+                LONGEST_S,
+                "between -1e290 and 1e290",
+            ),
         ];
-        for (at, (what, got, least)) in checks.into_iter().enumerate() {
-            if !(got >= least && got <= LONGEST_S) {
-                let expected = if least < 0.0 {
-                    "between -1e290 and 1e290"
-                } else {
-                    "between 0 and 1e290"
-                };
+        for (at, (what, got, least, most, expected)) in checks.into_iter().enumerate() {
+            if !(least..=most).contains(&got) {
                 return Err(Error::CurvePoint {
                     what,
                     at,
@@ -61,8 +64,10 @@ impl Hinge {
                 });
             }
         }
+        // A line that does not rise is a floor too.
+        let flat = if slope_s == 0.0 { offset_s } else { 0.0 };
         Ok(Self {
-            floor_s,
+            floor_s: floor_s.max(flat),
             slope_s,
             offset_s,
         })
@@ -86,6 +91,16 @@ impl Hinge {
         } else {
             Reach::new(f64::INFINITY, 0.0)
         }
+    }
+}
+
+impl Curve for Hinge {
+    fn seconds(&self, batch: u32) -> f64 {
+        self.seconds(batch)
+    }
+
+    fn batch_within(&self, seconds: f64) -> Option<f64> {
+        Some(self.reach(seconds).batch)
     }
 }
 
@@ -203,5 +218,42 @@ impl Points {
             samples_per_s: Some(samples_per_s),
             points,
         }
+    }
+}
+
+impl Curve for Points {
+    /// Seconds of a batch; beyond the last one measured, the time of that.
+    fn seconds(&self, batch: u32) -> f64 {
+        self.seconds(batch)
+    }
+
+    fn batch_within(&self, seconds: f64) -> Option<f64> {
+        Some(self.reach(seconds, 0).batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hinge_is_its_formula_and_saturates_where_its_line_leaves_the_floor() {
+        let hinge = Hinge::new(0.5, 0.25, -1.0).unwrap();
+        let times = [1, 6, 7, 10].map(|batch| Curve::seconds(&hinge, batch));
+        assert_eq!(times, [0.5, 0.5, 0.75, 1.5]);
+        assert_eq!(hinge.saturation_point(), 6.0);
+        assert_eq!(hinge.batch_within(1.5), Some(10.0));
+        assert_eq!(Hinge::new(0.5, 0.0, 2.0).unwrap().seconds(3), 2.0);
+        let flat = Hinge::new(0.5, 0.0, 0.0).unwrap();
+        assert_eq!(flat.saturation_point(), f64::INFINITY);
+    }
+
+    #[test]
+    fn measured_points_are_joined_by_straight_lines() {
+        let points = Points::new(&[(2, 1.0), (4, 2.0), (8, 2.0), (10, 6.0)]).unwrap();
+        let times = [1, 2, 3, 4, 6, 8, 9, 10].map(|batch| Curve::seconds(&points, batch));
+        assert_eq!(times, [1.0, 1.0, 1.5, 2.0, 2.0, 2.0, 4.0, 6.0]);
+        let batches = [0.5, 1.0, 1.5, 2.0, 4.0, 9.0].map(|s| points.batch_within(s).unwrap());
+        assert_eq!(batches, [0.0, 2.0, 3.0, 8.0, 9.0, 10.0]);
     }
 }

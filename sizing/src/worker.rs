@@ -112,13 +112,14 @@ impl<'a> Worker<'a> {
     /// Checks the numbers and returns the smallest and the largest size, in grains.
     #[inline(always)]
     pub(crate) fn range(&self, worker: u64) -> Result<(u32, u32), Error> {
-        if self.parked() {
-            return Ok((0, 0));
-        }
         let mut max = self.max;
+        check_seconds("communication time", worker, self.communication_s)?;
         match self.shape {
             Shape::Affine(fixed_s, speed) => {
                 check_seconds("fixed time", worker, fixed_s)?;
+                if self.parked() {
+                    return Ok((0, 0));
+                }
                 // So slow that the largest batch would take for ever is as bad as stopped.
                 if !(speed.is_finite() && speed >= SLOWEST) {
                     return Err(speed_error(worker, speed));
@@ -127,7 +128,6 @@ impl<'a> Worker<'a> {
             Shape::Points(points) => max = max.min(points.last_batch()),
             Shape::Hinge(_) | Shape::Custom(_) => {}
         }
-        check_seconds("communication time", worker, self.communication_s)?;
         let range = (self.min.div_ceil(self.grain), self.grains(max));
         if range.0 > range.1 {
             return Err(self.limits_error(worker, max));

@@ -14,11 +14,16 @@ impl Splitter {
         minimum: u64,
     ) -> Result<(), Error> {
         let spare = u64::from(global_batch) - minimum;
-        let mut classes = classes(workers);
+        let mut classes = self.classes(workers);
+        let Some(&Class { grain, .. }) = classes.first() else {
+            // Nobody can take more than its minimum, and so that is what was asked for.
+            return Ok(());
+        };
         self.measure_rooms(workers, &mut classes, |slot| slot.max);
-        let reach = spare + u64::from(classes[0].grain);
-        self.table.fill(&classes, reach)?;
+        self.table.fill(&classes, spare)?;
         if !self.table.reaches(classes.len(), spare) {
+            let reach = spare + u64::from(grain);
+            self.table.fill(&classes, reach)?;
             let reaches = |total: &u64| self.table.reaches(classes.len(), *total);
             return Err(Error::Indivisible {
                 global_batch,
@@ -79,6 +84,17 @@ impl Splitter {
         Ok(())
     }
 
+    /// The grains of those who have a choice, largest first.
+    fn classes(&self, workers: &[Worker<'_>]) -> Vec<Class> {
+        let slots = self.slots.iter().zip(workers);
+        let free = slots.filter(|(slot, _)| slot.max > slot.min);
+        let mut grains: Vec<u32> = free.map(|(_, worker)| worker.grain).collect();
+        grains.sort_unstable_by(|a, b| b.cmp(a));
+        grains.dedup();
+        let class = |grain| Class { grain, room: 0 };
+        grains.into_iter().map(class).collect()
+    }
+
     fn measure_rooms(
         &self,
         workers: &[Worker<'_>],
@@ -125,13 +141,4 @@ impl Splitter {
         }
         Ok(())
     }
-}
-
-/// The grains in use, largest first.
-fn classes(workers: &[Worker<'_>]) -> Vec<Class> {
-    let mut grains: Vec<u32> = workers.iter().map(|worker| worker.grain).collect();
-    grains.sort_unstable_by(|a, b| b.cmp(a));
-    grains.dedup();
-    let class = |grain| Class { grain, room: 0 };
-    grains.into_iter().map(class).collect()
 }

@@ -171,6 +171,11 @@ fn a_curve_that_decreases_is_refused_where_it_does() {
         Err(Error::CurvePoint { at: 2, .. })
     ));
 
+    assert!(matches!(
+        Hinge::new(0.0, 1e281, 0.0),
+        Err(Error::CurvePoint { at: 1, .. })
+    ));
+
     let worker = Worker::curve(&Falling).at_most(100);
     let error = error(40, &[Worker::proportional(1.0), worker]);
     assert!(
@@ -242,4 +247,28 @@ fn the_largest_batch_and_the_fewest_workers() {
     )
     .unwrap();
     assert_eq!(plan.sizes(), [1, u32::MAX - 1]);
+}
+
+#[test]
+fn the_steepest_curves_are_split_like_any() {
+    let steep = Hinge::new(0.0, 2e280, 0.0).unwrap();
+    let plan = split(u32::MAX - 1, &[Worker::hinge(steep), Worker::hinge(steep)]).unwrap();
+    assert_eq!(plan.sizes(), [u32::MAX / 2; 2]);
+}
+
+#[test]
+fn a_grain_that_nobody_needs_costs_no_table() {
+    let coarse = Worker::proportional(1.0).grain(20_000_000).at_least(0);
+    let plan = split(100, &[Worker::proportional(1.0), coarse]).unwrap();
+    assert_eq!(plan.sizes(), [100, 0]);
+    let parked = Worker::proportional(0.0).grain(7).park_if_stopped();
+    let plan = split(9, &[Worker::proportional(1.0).grain(3), parked]).unwrap();
+    assert_eq!(plan.sizes(), [9, 0]);
+    let fixed = [2, 3].map(|size| {
+        Worker::proportional(1.0)
+            .grain(size)
+            .at_least(size)
+            .at_most(size)
+    });
+    assert_eq!(split(5, &fixed).unwrap().sizes(), [2, 3]);
 }

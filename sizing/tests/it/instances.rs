@@ -18,8 +18,10 @@ pub(crate) struct Instance {
 pub(crate) enum Shape {
     Proportional(f64),
     Affine(f64, f64),
-    Hinge(Hinge),
-    Points(Points),
+    /// Floor, slope and offset.
+    Hinge(f64, f64, f64),
+    /// The points, and the curve through them.
+    Points(Vec<(u32, f64)>, Points),
     Stairs(Stairs),
 }
 
@@ -47,8 +49,10 @@ impl Instance {
         let worker = match &self.shape {
             Shape::Proportional(speed) => Worker::proportional(*speed),
             Shape::Affine(fixed_s, speed) => Worker::affine(*fixed_s, *speed),
-            Shape::Hinge(hinge) => Worker::hinge(*hinge),
-            Shape::Points(points) => Worker::points(points),
+            Shape::Hinge(floor_s, slope_s, offset_s) => {
+                Worker::hinge(Hinge::new(*floor_s, *slope_s, *offset_s).expect("numbers in range"))
+            }
+            Shape::Points(_, curve) => Worker::points(curve),
             Shape::Stairs(stairs) => Worker::curve(stairs),
         };
         let worker = worker
@@ -66,8 +70,8 @@ impl Instance {
     pub(crate) fn range(&self) -> (u32, u32) {
         let min = self.min.div_ceil(self.grain) * self.grain;
         let mut max = self.max;
-        if let Shape::Points(points) = &self.shape {
-            max = max.min(points.last_batch());
+        if let Shape::Points(points, _) = &self.shape {
+            max = max.min(points[points.len() - 1].0);
         }
         (min, max / self.grain * self.grain)
     }
@@ -83,13 +87,26 @@ impl Instance {
         let compute = match &self.shape {
             Shape::Proportional(speed) => x / speed,
             Shape::Affine(fixed_s, speed) => fixed_s + x / speed,
+            Shape::Hinge(floor_s, slope_s, offset_s) => floor_s.max(slope_s * x + offset_s),
+            Shape::Points(points, _) => on_the_line(points, batch),
             Shape::Stairs(stairs) => stairs.seconds(batch),
-            // Their formulas are checked where they are defined.
-            Shape::Hinge(_) | Shape::Points(_) => return plan.times_s()[0],
         };
         assert_eq!(plan.times_s()[0], compute + self.communication_s);
         plan.times_s()[0]
     }
+}
+
+/// The time of a batch on the straight line between its neighbours.
+fn on_the_line(points: &[(u32, f64)], batch: u32) -> f64 {
+    let Some(at) = points.iter().position(|&(x, _)| batch <= x) else {
+        panic!("no more than the last batch")
+    };
+    let (x1, y1) = points[at];
+    if at == 0 || batch == x1 {
+        return y1;
+    }
+    let (x0, y0) = points[at - 1];
+    (y0 + (y1 - y0) * (f64::from(batch - x0) / f64::from(x1 - x0))).min(y1)
 }
 
 pub(crate) fn workers(instances: &[Instance]) -> Vec<Worker<'_>> {
@@ -113,7 +130,7 @@ fn seconds() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn points() -> impl Strategy<Value = Points> {
+fn points() -> impl Strategy<Value = Shape> {
     let rise = prop_oneof![2 => Just(0.0), 2 => (1..4u32).prop_map(f64::from), 1 => 0.0..2.0f64];
     prop::collection::vec((1..6u32, rise), 1..6).prop_map(|steps| {
         let (mut batch, mut seconds) = (0, 0.0);
@@ -125,14 +142,14 @@ fn points() -> impl Strategy<Value = Points> {
                 (batch, seconds)
             })
             .collect();
-        Points::new(&points).expect("points that rise")
+        let curve = Points::new(&points).expect("points that rise");
+        Shape::Points(points, curve)
     })
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
     let hinge = (0..4u32, 0..4u32, -4..4i32).prop_map(|(floor, slope, offset)| {
-        Hinge::new(f64::from(floor), f64::from(slope) * 0.5, f64::from(offset))
-            .expect("numbers in range")
+        Shape::Hinge(f64::from(floor), f64::from(slope) * 0.5, f64::from(offset))
     });
     let stairs = (1..5u32, 0..4u32, any::<bool>()).prop_map(|(width, step, has_inverse)| Stairs {
         width,
@@ -142,8 +159,8 @@ fn shape() -> impl Strategy<Value = Shape> {
     prop_oneof![
         3 => speed().prop_map(Shape::Proportional),
         2 => (seconds(), speed()).prop_map(|(a, v)| Shape::Affine(a, v)),
-        2 => hinge.prop_map(Shape::Hinge),
-        2 => points().prop_map(Shape::Points),
+        2 => hinge,
+        2 => points(),
         2 => stairs.prop_map(Shape::Stairs),
     ]
 }
