@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, VecDeque};
 use narx::{AnyForecaster, Forecaster};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::member::Member;
+use crate::member::{MOST_UNREPORTED, Member};
 use crate::{
     Error, IterationPlan, Limits, Plan, Policy, Report, Share, Splitter, Worker, defaults,
 };
@@ -18,9 +18,10 @@ use crate::{
 ///   ([`defaults::PLANS_KEPT`]) are kept.
 /// - A worker whose report is missing is forecast without it, one step further ahead; after
 ///   [`missing_limit`](Self::missing_limit) such iterations it counts as unknown.
-/// - A worker that is unknown, or new, is taken to be as fast as the known ones are on average,
-///   which gives it the equal share X/n, within its limits. An iteration in which it sits out
-///   does not count as missing.
+/// - A worker that is unknown, or new, is taken to be what the known ones are on average, in speed
+///   and in communication time. As long as they differ in speed alone that gives it the equal
+///   share X/n, within its limits. An iteration in which it sits out does not count as missing,
+///   and one that was passed over was none.
 /// - A snapshot is what serde makes of the balancer, JSON for one; restored it continues bit for
 ///   bit. A forecaster of the caller's must serialise all of its state; JSON has no NaN.
 ///
@@ -81,9 +82,10 @@ impl<F: Forecaster + Clone> Balancer<F> {
         })
     }
 
-    /// Sets after how many iterations without a report a worker counts as unknown; 0 counts as 1.
+    /// Sets after how many iterations without a report a worker counts as unknown, from 1 to 1,000;
+    /// what is outside counts as the nearer of them.
     pub fn missing_limit(mut self, iterations: u32) -> Self {
-        self.state.missing_limit = iterations.clamp(1, MOST_MISSING);
+        self.state.missing_limit = iterations.clamp(1, MOST_UNREPORTED);
         self
     }
 
@@ -181,13 +183,18 @@ impl<F: Forecaster + Clone> Balancer<F> {
                 )
             })
             .collect();
-        let average = average(&speeds);
+        let average = mean(speeds.iter().flatten()).unwrap_or(1.0);
+        let communications_s: Vec<Option<f64>> =
+            state.members.iter().map(Member::communication_s).collect();
+        let communication_s = mean(communications_s.iter().flatten()).unwrap_or(0.0);
         let workers: Vec<Worker<'static>> = state
             .members
             .iter()
-            .zip(&speeds)
-            .map(|(member, speed)| {
+            .zip(speeds.iter().zip(&communications_s))
+            .map(|(member, (speed, communication))| {
                 let worker = Worker::proportional(speed.unwrap_or(average));
+                // Of an unknown worker not even what it once said is taken for true.
+                let communication = speed.and(*communication).unwrap_or(communication_s);
                 let worker = member.limits.apply(worker);
                 let worker = match member.previous {
                     Some(size) => worker.previous(size),
@@ -195,7 +202,7 @@ impl<F: Forecaster + Clone> Balancer<F> {
                 };
                 match state.policy {
                     Policy::Equal => worker,
-                    Policy::Predictive { .. } => worker.communication(member.communication_s()),
+                    Policy::Predictive { .. } => worker.communication(communication),
                 }
             })
             .collect();
@@ -204,7 +211,7 @@ impl<F: Forecaster + Clone> Balancer<F> {
         let mut shares = Vec::with_capacity(workers.len());
         for (i, member) in state.members.iter_mut().enumerate() {
             let batch = self.plan.sizes()[i];
-            member.issue(iteration, batch, state.missing_limit);
+            member.issue(iteration, batch);
             shares.push(Share {
                 worker: member.worker,
                 batch,
@@ -238,16 +245,13 @@ impl<F: Forecaster + Clone> Balancer<F> {
     }
 }
 
-/// The forecast of a worker can be asked for so many steps ahead at most.
-const MOST_MISSING: u32 = 1000;
-
 impl<F: Forecaster + Clone> State<F> {
     fn check(&self) -> Result<(), Error> {
         if self.global_batch == 0 {
             return Err(Error::EmptyGlobalBatch);
         }
         let refuse = |what| Err(Error::Snapshot { what });
-        if !(1..=MOST_MISSING).contains(&self.missing_limit) {
+        if !(1..=MOST_UNREPORTED).contains(&self.missing_limit) {
             return refuse("`missing_limit` is not between 1 and 1000");
         }
         if places(&self.members).len() != self.members.len() {
@@ -258,8 +262,8 @@ impl<F: Forecaster + Clone> State<F> {
             if member.forecaster.is_some() != matches!(self.policy, Policy::Predictive { .. }) {
                 return refuse("a worker's forecaster does not fit the policy");
             }
-            if member.unreported.len() > self.missing_limit as usize + 1 {
-                return refuse("a worker has too many iterations without a report");
+            if !member.fits(self.plans.back().map(|plan| plan.iteration)) {
+                return refuse("a worker's iterations do not fit the plans");
             }
         }
         if self.plans.len() > defaults::PLANS_KEPT {
@@ -279,14 +283,10 @@ impl<F: Forecaster + Clone> State<F> {
     }
 }
 
-/// Mean of the speeds that are known; any speed will do if none is.
-fn average(speeds: &[Option<f64>]) -> f64 {
-    let known = speeds.iter().flatten().count();
-    if known == 0 {
-        return 1.0;
-    }
-    // Divided first: a sum of large speeds might not be finite.
-    speeds.iter().flatten().map(|v| v / known as f64).sum()
+fn mean<'a>(values: impl Iterator<Item = &'a f64> + Clone) -> Option<f64> {
+    let count = values.clone().count();
+    // Divided first: a sum of large numbers might not be finite.
+    (count > 0).then(|| values.map(|value| value / count as f64).sum())
 }
 
 fn places<F>(members: &[Member<F>]) -> BTreeMap<u64, usize> {

@@ -10,6 +10,7 @@ pub struct IterationPlan {
 
 /// What one worker gets in one iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Share {
     /// The worker.
     pub worker: u64,

@@ -3,7 +3,11 @@ use std::collections::{BTreeMap, VecDeque};
 use narx::{Ema, Forecaster};
 use serde::{Deserialize, Serialize};
 
+use crate::curve::LONGEST_S;
 use crate::{Error, Limits, Policy, Report, Worker, defaults};
+
+/// How many iterations without a report are kept in mind, and how far ahead forecasts are asked for.
+pub(crate) const MOST_UNREPORTED: u32 = 1000;
 
 /// What a balancer knows of one worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,22 +125,36 @@ impl<F: Forecaster + Clone> Member<F> {
         Some(speed)
     }
 
-    /// Communication time in the coming iteration, in seconds.
-    pub(crate) fn communication_s(&self) -> f64 {
+    /// Communication time in the coming iteration, in seconds; None if it is not known.
+    pub(crate) fn communication_s(&self) -> Option<f64> {
         let mut out = [0.0];
         self.communication.forecast(&[], &mut out);
-        if out[0] >= 0.0 { out[0] } else { 0.0 }
+        (0.0..=LONGEST_S).contains(&out[0]).then_some(out[0])
+    }
+
+    /// Whether the iterations noted are such that the plans up to `newest` can have left them.
+    pub(crate) fn fits(&self, newest: Option<u64>) -> bool {
+        let listed = || self.unreported.iter().copied();
+        let rises = listed().zip(listed().skip(1)).all(|(a, b)| a < b);
+        let past = [self.last_report, self.forgotten];
+        let noted = past.into_iter().flatten().chain(listed());
+        rises
+            && self.unreported.len() <= MOST_UNREPORTED as usize
+            && noted.max() <= newest
+            && past.into_iter().flatten().max()
+                < self.unreported.front().copied().or(Some(u64::MAX))
     }
 
     /// Notes the size in the plan of `iteration` that has just been issued.
-    pub(crate) fn issue(&mut self, iteration: u64, size: u32, missing_limit: u32) {
+    pub(crate) fn issue(&mut self, iteration: u64, size: u32) {
         self.previous = Some(size);
         if size > 0 {
             self.unreported.push_back(iteration);
         }
-        // More than these change nothing: the worker is unknown by then.
-        while self.unreported.len() > missing_limit as usize + 1 {
+        // More than these change nothing: the worker has long been unknown.
+        if self.unreported.len() > MOST_UNREPORTED as usize {
             self.forgotten = self.unreported.pop_front();
+            self.driving.clear();
         }
     }
 }

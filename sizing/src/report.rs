@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::curve::LONGEST_S;
+use crate::{Error, Worker};
 
 /// What a worker says at a barrier: its own time of the iteration that just ended, and the driving
 /// series measured now, which hold for the iteration to come.
@@ -59,8 +59,8 @@ impl Report {
         if self.batch == 0 {
             return refuse("batch", "at least 1", 0.0);
         }
-        let usable = self.compute_s > 0.0 && self.compute_s <= LONGEST_S;
-        if !(usable && self.speed().is_finite()) {
+        // The split would refuse the speed, or the batch takes as good as no time.
+        if Worker::proportional(self.speed()).range(worker).is_err() {
             return refuse("compute_s", "finite and above 0", self.compute_s);
         }
         let times = [

@@ -13,6 +13,7 @@ pub enum Policy<F = AnyForecaster> {
     /// All workers get the same batch, as far as their limits allow: plain BSP.
     Equal,
     /// Each worker's speed is forecast from its past (LB-BSP for CPU clusters).
+    #[non_exhaustive]
     Predictive {
         /// The forecaster that every worker starts with, before it has seen anything.
         forecaster: F,
@@ -21,14 +22,22 @@ pub enum Policy<F = AnyForecaster> {
     },
 }
 
+impl<F> Policy<F> {
+    /// Forecasts every worker's speed with a copy of `forecaster`, which reads the driving series
+    /// named in `inputs`, in that order.
+    pub fn forecast_by(forecaster: F, inputs: &[&str]) -> Self {
+        Self::Predictive {
+            forecaster,
+            inputs: inputs.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 impl Policy {
     /// Forecasts every worker's speed with a copy of one of the forecasters that ship with
-    /// [`narx`], without driving series. For another one write [`Policy::Predictive`] out.
+    /// [`narx`], without driving series; [`forecast_by`](Policy::forecast_by) takes any other.
     pub fn predictive(forecaster: impl Into<AnyForecaster>) -> Self {
-        Self::Predictive {
-            forecaster: forecaster.into(),
-            inputs: Vec::new(),
-        }
+        Self::forecast_by(forecaster.into(), &[])
     }
 }
 

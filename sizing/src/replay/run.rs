@@ -73,6 +73,7 @@ impl Job {
 
 /// One iteration of a replay.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Iteration {
     /// When it began, in seconds since the start of the traces.
     pub start_s: f64,

@@ -11,6 +11,7 @@ const LEAST_GAIN: f64 = 0.01;
 
 /// How a strategy did, beside equal batches and the oracle on the same iterations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Name of the strategy.
     pub name: String,
@@ -18,11 +19,12 @@ pub struct Summary {
     pub iterations: usize,
     /// Mean seconds of an iteration.
     pub mean_iteration_s: f64,
-    /// Median seconds of an iteration.
+    /// Median seconds of an iteration: the smallest that half of them do not exceed.
     pub median_iteration_s: f64,
     /// Seconds that 95 % of the iterations do not exceed.
     pub p95_iteration_s: f64,
-    /// Share of the workers' time that is spent waiting, for the slowest or for the plan.
+    /// Share of the workers' time that is spent waiting, for the slowest or for the plan; a worker
+    /// that sits out waits.
     pub waiting_share: f64,
     /// How many times as fast as equal batches.
     pub speedup: f64,
@@ -36,6 +38,7 @@ pub struct Summary {
 
 /// Strategies on the same workers and the same number of iterations.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// One entry a strategy, in the order asked for.
     pub summaries: Vec<Summary>,
@@ -58,10 +61,12 @@ pub fn compare<F: Forecaster + Clone + PartialEq>(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Comparison, Error> {
     let references = [Strategy::Online(Policy::Equal), Strategy::Oracle];
-    let wanted = strategies.iter().map(|(_, strategy)| strategy);
     let mut distinct: Vec<&Strategy<F>> = references.iter().collect();
-    for strategy in wanted.clone() {
-        if !distinct.contains(&strategy) {
+    let mut places = Vec::with_capacity(strategies.len());
+    for (_, strategy) in strategies {
+        let place = distinct.iter().position(|&other| other == strategy);
+        places.push(place.unwrap_or(distinct.len()));
+        if place.is_none() {
             distinct.push(strategy);
         }
     }
@@ -93,12 +98,9 @@ pub fn compare<F: Forecaster + Clone + PartialEq>(
     }
     let summaries: Vec<Summary> = strategies
         .iter()
-        .map(|(name, strategy)| {
-            let run = &runs[place(&distinct, strategy)];
-            summarise(name, run, &runs[0], &runs[1])
-        })
+        .zip(&places)
+        .map(|((name, _), &place)| summarise(name, &runs[place], &runs[0], &runs[1]))
         .collect();
-    let mut places: Vec<usize> = wanted.map(|strategy| place(&distinct, strategy)).collect();
     let mut chosen = Vec::with_capacity(places.len());
     // Runs are large: the first strategy to want one takes it.
     while let Some(place) = places.pop() {
@@ -113,11 +115,6 @@ pub fn compare<F: Forecaster + Clone + PartialEq>(
         summaries,
         runs: chosen,
     })
-}
-
-fn place<F: PartialEq>(distinct: &[&Strategy<F>], strategy: &Strategy<F>) -> usize {
-    let place = distinct.iter().position(|&other| other == strategy);
-    place.expect("every strategy was run")
 }
 
 fn now_s(run: &Run) -> f64 {

@@ -23,6 +23,7 @@ pub struct Trace {
 
 /// What a trace does when its last row is over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AtEnd {
     /// It begins again.
     #[default]
@@ -198,7 +199,9 @@ impl Trace {
 
     /// Whether a time is past the end of a trace that does not go on.
     pub(crate) fn is_over(&self, seconds: f64) -> bool {
-        self.at_end == AtEnd::Stop && seconds > self.length_s()
+        // The times of many iterations were added up; rounding must not cost the last one.
+        const ROUNDING: f64 = 1e-12;
+        self.at_end == AtEnd::Stop && seconds > self.length_s() * (1.0 + ROUNDING)
     }
 
     /// A time since the start as a time within the rows, or past them if the last one goes on.
@@ -338,7 +341,8 @@ impl Ahead<'_> {
             return (trace.reach(self.row, target) - self.start_s).clamp(0.0, NEVER_S);
         }
         let (round_s, round) = (trace.length_s(), trace.done[trace.speeds.len()]);
-        let rounds = (target / round).floor();
+        // Work that ends with a round ends before its idle rows, if there are some.
+        let rounds = ((target / round).ceil() - 1.0).max(0.0);
         let rest = (target - rounds * round).clamp(0.0, round);
         let first = if rounds > 0.0 { 0 } else { self.row };
         let reached = (rounds * round_s + trace.reach(first, rest)).min((rounds + 1.0) * round_s);
@@ -378,6 +382,13 @@ mod tests {
             let got = trace.from(start).seconds(batch);
             assert_relative_eq!(got, seconds, max_relative = ROUNDING);
         }
+    }
+
+    #[test]
+    fn work_that_fills_a_round_is_done_before_its_idle_rows() {
+        let trace = Trace::new(&[0.0, 1.0], &[10.0, 0.0]).unwrap();
+        let seconds = [9, 10, 11, 20].map(|batch| trace.from(0.0).seconds(batch));
+        assert_eq!(seconds, [0.9, 1.0, 2.1, 3.0]);
     }
 
     #[test]

@@ -169,6 +169,48 @@ fn an_unknown_worker_gets_an_equal_share() {
 }
 
 #[test]
+fn an_unknown_worker_is_taken_to_communicate_like_the_others() {
+    let mut job = balancer(300, 3);
+    job.plan(0).unwrap();
+    for worker in 0..3 {
+        let report = Report {
+            communication_s: Some(0.5),
+            ..Report::new(0, 100, 0.1)
+        };
+        job.report(worker, report).unwrap();
+    }
+    job.join(3, Limits::default()).unwrap();
+    assert_eq!(batches(job.plan(1).unwrap()), [75, 75, 75, 75]);
+    // One that says nothing of its communication too.
+    job.report(3, Report::new(1, 75, 0.075)).unwrap();
+    for worker in 0..3 {
+        job.report(worker, Report::new(1, 75, 0.075)).unwrap();
+    }
+    assert_eq!(batches(job.plan(2).unwrap()), [75, 75, 75, 75]);
+}
+
+#[test]
+fn a_worker_may_be_silent_for_longer_than_the_limit_and_then_catch_up() {
+    let policy = Policy::forecast_by(Recorder::default(), &["queue"]);
+    let mut job = Balancer::new(10, policy).unwrap().missing_limit(2);
+    job.join(0, Limits::default()).unwrap();
+    let report = |iteration| Report {
+        driving: BTreeMap::from([("queue".to_owned(), 1.0)]),
+        ..Report::new(iteration, 10, 0.5)
+    };
+    job.plan(0).unwrap();
+    job.report(0, report(0)).unwrap();
+    for iteration in 1..=8 {
+        job.plan(iteration).unwrap();
+    }
+    job.report(0, report(8)).unwrap();
+    // What was measured for 1 belongs to 1, and seven iterations are missing.
+    let gaps = "(NaN, [NaN]), ".repeat(6);
+    let expected = format!("observed: [(20.0, [NaN]), (NaN, [1.0]), {gaps}(20.0, [NaN])]");
+    assert!(format!("{job:?}").contains(&expected), "{job:?}");
+}
+
+#[test]
 fn an_iteration_without_work_does_not_count_as_missing() {
     let mut job = Balancer::new(10, Policy::predictive(LastValue::new())).unwrap();
     job.join(0, Limits::default()).unwrap();
@@ -410,10 +452,7 @@ impl Forecaster for Recorder {
 
 #[test]
 fn driving_series_belong_to_the_iteration_they_were_measured_for() {
-    let policy = Policy::Predictive {
-        forecaster: Recorder::default(),
-        inputs: vec!["queue".to_owned(), "absent".to_owned()],
-    };
+    let policy = Policy::forecast_by(Recorder::default(), &["queue", "absent"]);
     let mut job = Balancer::new(10, policy).unwrap();
     job.join(0, Limits::default()).unwrap();
     let report = |iteration, queue| Report {
@@ -481,7 +520,7 @@ fn a_snapshot_that_is_none_is_refused() {
 enum Operation {
     Join(u64, Limits),
     Leave(u64),
-    Report(u64, u64, u32, f64),
+    Report(u64, u64, u32, f64, Option<f64>),
     Plan(u64),
     Restore,
 }
@@ -492,8 +531,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         2 => (0..5u64, limits).prop_map(|(worker, limits)| Operation::Join(worker, limits)),
         1 => (0..5u64).prop_map(Operation::Leave),
-        8 => (0..5u64, 0..3u64, 0..40u32, prop_oneof![0.001..2.0f64, Just(0.0), Just(f64::NAN), Just(1e-300)])
-            .prop_map(|(worker, back, batch, seconds)| Operation::Report(worker, back, batch, seconds)),
+        8 => (0..5u64, 0..3u64, 0..40u32, prop_oneof![0.001..2.0f64, Just(0.0), Just(f64::NAN), Just(1e-300)], prop::option::of(0.0..1.0f64))
+            .prop_map(|(worker, back, batch, seconds, comm)| Operation::Report(worker, back, batch, seconds, comm)),
         6 => (0..4u64).prop_map(Operation::Plan),
         1 => Just(Operation::Restore),
     ]
@@ -528,9 +567,9 @@ proptest! {
                     joined.retain(|&(w, _)| w != worker);
                     a.is_err()
                 }
-                Operation::Report(worker, back, batch, seconds) => {
+                Operation::Report(worker, back, batch, seconds, communication_s) => {
                     let iteration = newest.unwrap_or(0).saturating_sub(back);
-                    let report = Report::new(iteration, batch, seconds);
+                    let report = Report { communication_s, ..Report::new(iteration, batch, seconds) };
                     let (a, b) = (job.report(worker, report.clone()), twin.report(worker, report));
                     // NaN in an error is not equal to itself.
                     prop_assert_eq!(format!("{a:?}"), format!("{b:?}"));

@@ -312,10 +312,7 @@ fn a_policy_sees_only_the_past() {
         .with_series("load", rows.clone(), false)
         .unwrap();
     let told = Told::default();
-    let policy = Policy::Predictive {
-        forecaster: Spy(Arc::clone(&told)),
-        inputs: vec!["queue".to_owned(), "load".to_owned()],
-    };
+    let policy = Policy::forecast_by(Spy(Arc::clone(&told)), &["queue", "load"]);
     // 25 samples: 10 in row 0, 11 in row 1, 4 in row 2, and so on.
     let job = Job::new(25);
     let run = replay(&[trace], &job, &Strategy::Online(policy), &mut |run| {
