@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 
 /// How large a batch fits into the memory of the device. Batches are in samples.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ceiling {
     /// The largest batch that was seen to run, at least 1.
@@ -14,9 +14,15 @@ pub struct Ceiling {
     /// How it failed, such as `oom`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// Memory that a trial was allowed, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
     /// The largest batch advised for long runs, from 1 to `max_verified`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safe: Option<u32>,
+    /// How far the true ceiling may be above `max_verified`, as a part of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
 }
 
 impl Ceiling {
@@ -26,7 +32,9 @@ impl Ceiling {
             max_verified,
             first_failing: None,
             cause: None,
+            limit_bytes: None,
             safe: None,
+            tolerance: None,
         }
     }
 
@@ -46,6 +54,9 @@ impl Ceiling {
                 expected: "from 1 to `max_verified`",
                 got,
             });
+        }
+        if let Some(got) = self.tolerance.filter(|t| !(0.0..f64::INFINITY).contains(t)) {
+            return Err(Error::Tolerance { got });
         }
         let ran = max_verified.max(last_measured);
         if let Some(got) = self.first_failing.filter(|&failing| failing <= ran) {
@@ -76,6 +87,11 @@ mod tests {
                 _ => None,
             }
         };
+        let wide = Ceiling {
+            tolerance: Some(-0.01),
+            ..Ceiling::new(64)
+        };
+        assert_eq!(wide.check(64), Err(Error::Tolerance { got: -0.01 }));
         assert_eq!(refused(0, None, None), Some(("max_verified", 0)));
         assert_eq!(refused(64, Some(0), None), Some(("safe", 0)));
         assert_eq!(refused(64, Some(65), None), Some(("safe", 65)));

@@ -58,6 +58,12 @@ pub enum Error {
         /// The refused batch, in samples.
         got: u32,
     },
+    /// The tolerance of the ceiling is no usable number.
+    #[error("`tolerance` of the ceiling must be finite and not negative, got {got:?}")]
+    Tolerance {
+        /// The tolerance, as a part of the ceiling.
+        got: f64,
+    },
     /// A batch beyond the last measured one, where the profile does not guess.
     #[error("batch {batch} is beyond the last measured batch {last_measured}")]
     BeyondMeasured {

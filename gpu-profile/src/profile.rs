@@ -142,9 +142,27 @@ pub struct DeviceInfo {
     /// Identifies the one physical device; devices of the same name can differ in speed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
+    /// Compute capability, such as `9.0`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cc: Option<String>,
+    /// Number of streaming multiprocessors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sms: Option<u32>,
     /// Memory of the device in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_bytes: Option<u64>,
+    /// Memory that was free before the first trial, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_bytes_at_start: Option<u64>,
+    /// Version of the driver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// How the clocks were governed, such as `default` or `locked`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_policy: Option<String>,
+    /// True if others used the device meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contended: Option<bool>,
 }
 
 impl DeviceInfo {
@@ -154,7 +172,13 @@ impl DeviceInfo {
             kind: kind.into(),
             name: name.into(),
             uuid: None,
+            cc: None,
+            sms: None,
             total_bytes: None,
+            free_bytes_at_start: None,
+            driver: None,
+            clock_policy: None,
+            contended: None,
         }
     }
 }

@@ -18,8 +18,8 @@ fn a_minimal_profile_is_read() -> Result<(), Error> {
 #[test]
 fn a_byte_order_mark_unknown_keys_and_order_do_not_matter() -> Result<(), Error> {
     let json = r#"{"points":[{"median_s":0.05,"batch":64,"later":[1e999,{}]},{"batch":1,"median_s":0.01}],
-        "warnings":[],"ceiling":{"max_verified":64,"tolerance":0.1},
-        "device":{"name":"A100","kind":"cuda","sms":108},"schema":1}"#;
+        "warnings":[],"ceiling":{"max_verified":64,"later":0.1},
+        "device":{"name":"A100","kind":"cuda","later":108},"schema":1}"#;
     assert_eq!(read(&format!("\u{feff}{json}"))?, read(MINIMAL)?);
     Ok(())
 }
@@ -33,8 +33,10 @@ fn the_written_form_is_fixed() -> Result<(), Error> {
     let mut ceiling = Ceiling::new(8);
     ceiling.first_failing = Some(9);
     ceiling.cause = Some("oom".into());
+    ceiling.tolerance = Some(0.01);
     let mut device = DeviceInfo::new("cuda", "A100");
     device.uuid = Some("GPU-1".into());
+    device.sms = Some(108);
     let profile = Profile::new(device, vec![point], Some(ceiling))?;
     assert_eq!(profile.to_json(), WRITTEN);
     assert_eq!(read(WRITTEN)?, profile);
@@ -46,7 +48,8 @@ const WRITTEN: &str = r#"{
   "device": {
     "kind": "cuda",
     "name": "A100",
-    "uuid": "GPU-1"
+    "uuid": "GPU-1",
+    "sms": 108
   },
   "points": [
     {
@@ -64,7 +67,8 @@ const WRITTEN: &str = r#"{
   "ceiling": {
     "max_verified": 8,
     "first_failing": 9,
-    "cause": "oom"
+    "cause": "oom",
+    "tolerance": 0.01
   }
 }
 "#;
