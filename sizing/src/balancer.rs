@@ -169,43 +169,9 @@ impl<F: Forecaster + Clone> Balancer<F> {
     }
 
     fn issue(&mut self, iteration: u64) -> Result<(), Error> {
+        let speeds = self.state.speeds();
+        let workers = self.state.workers(&speeds);
         let state = &mut self.state;
-        let (mut horizon, mut inputs) = (Vec::new(), Vec::new());
-        let speeds: Vec<Option<f64>> = state
-            .members
-            .iter()
-            .map(|member| {
-                member.speed(
-                    &state.policy,
-                    state.missing_limit,
-                    &mut horizon,
-                    &mut inputs,
-                )
-            })
-            .collect();
-        let average = mean(speeds.iter().flatten()).unwrap_or(1.0);
-        let communications_s: Vec<Option<f64>> =
-            state.members.iter().map(Member::communication_s).collect();
-        let communication_s = mean(communications_s.iter().flatten()).unwrap_or(0.0);
-        let workers: Vec<Worker<'static>> = state
-            .members
-            .iter()
-            .zip(speeds.iter().zip(&communications_s))
-            .map(|(member, (speed, communication))| {
-                let worker = Worker::proportional(speed.unwrap_or(average));
-                // Of an unknown worker not even what it once said is taken for true.
-                let communication = speed.and(*communication).unwrap_or(communication_s);
-                let worker = member.limits.apply(worker);
-                let worker = match member.previous {
-                    Some(size) => worker.previous(size),
-                    None => worker,
-                };
-                match state.policy {
-                    Policy::Equal => worker,
-                    Policy::Predictive { .. } => worker.communication(communication),
-                }
-            })
-            .collect();
         self.splitter
             .split_into(state.global_batch, &workers, &mut self.plan)?;
         let mut shares = Vec::with_capacity(workers.len());
@@ -246,6 +212,38 @@ impl<F: Forecaster + Clone> Balancer<F> {
 }
 
 impl<F: Forecaster + Clone> State<F> {
+    /// Speed of each worker in the coming iteration, where it is known.
+    fn speeds(&self) -> Vec<Option<f64>> {
+        let (mut horizon, mut inputs) = (Vec::new(), Vec::new());
+        let mut speed = |member: &Member<F>| {
+            member.speed(&self.policy, self.missing_limit, &mut horizon, &mut inputs)
+        };
+        self.members.iter().map(&mut speed).collect()
+    }
+
+    /// The workers of the split, the unknown ones taken to be what the known ones are on average.
+    fn workers(&self, speeds: &[Option<f64>]) -> Vec<Worker<'static>> {
+        let average = mean(speeds.iter().flatten()).unwrap_or(1.0);
+        let communications_s: Vec<Option<f64>> =
+            self.members.iter().map(Member::communication_s).collect();
+        let average_s = mean(communications_s.iter().flatten()).unwrap_or(0.0);
+        let worker = |(i, member): (usize, &Member<F>)| {
+            let worker = Worker::proportional(speeds[i].unwrap_or(average));
+            let worker = member.limits.apply(worker);
+            let worker = match member.previous {
+                Some(size) => worker.previous(size),
+                None => worker,
+            };
+            // Of an unknown worker not even what it once said is taken for true.
+            let communication_s = speeds[i].and(communications_s[i]).unwrap_or(average_s);
+            match self.policy {
+                Policy::Equal => worker,
+                Policy::Predictive { .. } => worker.communication(communication_s),
+            }
+        };
+        self.members.iter().enumerate().map(worker).collect()
+    }
+
     fn check(&self) -> Result<(), Error> {
         if self.global_batch == 0 {
             return Err(Error::EmptyGlobalBatch);
