@@ -9,7 +9,7 @@ pub mod prelude {
     pub use gpu_profile::Profile;
     pub use narx::{AnyForecaster, Ema, Forecaster, LastValue};
     pub use sizing::{
-        Balancer, Curve, Hinge, IterationPlan, Limits, Plan, Points, Policy, Report, Share,
+        Balancer, Curve, Hinge, IterationPlan, Limit, Limits, Plan, Points, Policy, Report, Share,
         Splitter, Worker, split,
     };
 }

@@ -182,6 +182,7 @@ impl<F: Forecaster + Clone> Balancer<F> {
                 worker: member.worker,
                 batch,
                 predicted_s: speeds[i].map(|_| self.plan.times_s()[i]),
+                limit: self.plan.limits()[i],
             });
         }
         state.plans.push_back(IterationPlan {

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::Limit;
+
 /// The plan of one iteration of a job: who gets how many samples. Once issued it never changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IterationPlan {
@@ -18,6 +20,8 @@ pub struct Share {
     pub batch: u32,
     /// Its predicted seconds until the barrier, if its speed was forecast.
     pub predicted_s: Option<f64>,
+    /// Whether its batch is held by one of its limits.
+    pub limit: Limit,
 }
 
 impl IterationPlan {

@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 /// Sizes, gradient weights and predicted times of one iteration.
 ///
 /// Workers are in the order in which they were given to [`split`](crate::split).
@@ -12,7 +14,8 @@ pub struct Plan {
 }
 
 /// Whether a worker's size is held by one of its limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The size could go either way.
     Free,

@@ -42,6 +42,17 @@ impl Job {
         self.communication_s[worker.min(self.communication_s.len() - 1)]
     }
 
+    /// Own compute and communication of each worker; nothing for one that sits out.
+    fn times_s(&self, computes_s: &[f64], sizes: &[u32]) -> Vec<f64> {
+        let workers = computes_s.iter().zip(sizes).enumerate();
+        workers
+            .map(|(i, (compute_s, &size))| match size {
+                0 => 0.0,
+                _ => compute_s + self.communication_s_of(i),
+            })
+            .collect()
+    }
+
     pub(super) fn check(&self, workers: usize) -> Result<(), Error> {
         if workers == 0 {
             return Err(Error::NoWorkers);
@@ -98,13 +109,12 @@ pub struct Run {
 /// done when the integral of its recorded speed has reached its batch, so that a change of speed
 /// in mid-iteration has its true effect, and its communication time has passed. The slowest ends
 /// the iteration. The run ends when `more`, which is asked before every iteration with what has
-/// been run, says no; or with the last iteration that a trace that stops can
-/// complete.
+/// been run, says no; or with the last iteration that a trace that stops can complete.
 ///
 /// # Errors
-/// Those of [`split`](crate::split) if the job does not fit the workers; [`Error::Length`] and
-/// [`Error::Seconds`] and [`Error::Planning`] for a job whose numbers do not fit; [`Error::NeverFinishes`];
-/// [`Error::TraceTooShort`].
+/// Those of [`split`](crate::split) if the job does not fit the workers; [`Error::Length`],
+/// [`Error::Seconds`] and [`Error::Planning`] for a job whose numbers do not fit;
+/// [`Error::NeverFinishes`]; [`Error::TraceTooShort`].
 pub fn replay<F: Forecaster + Clone>(
     traces: &[Trace],
     job: &Job,
@@ -120,7 +130,6 @@ pub fn replay<F: Forecaster + Clone>(
     };
     let mut run = Run::default();
     let (mut now_s, mut sizes) = (0.0, Vec::new());
-    let mut computes_s = Vec::with_capacity(traces.len());
     while more(&run) {
         let number = run.iterations.len();
         let start_s = now_s + planning_s;
@@ -128,58 +137,61 @@ pub fn replay<F: Forecaster + Clone>(
             Chooser::Blind(blind) => blind.choose(number as u64, &mut sizes)?,
             Chooser::Clairvoyant(seer) => seer.choose(job, traces, start_s, &mut sizes)?,
         }
-        let mut iteration = Iteration {
-            start_s: now_s,
-            duration_s: 0.0,
-            sizes: sizes.clone(),
-            times_s: Vec::with_capacity(traces.len()),
+        let Some(computes_s) = compute(traces, start_s, &sizes, number)? else {
+            break;
         };
-        computes_s.clear();
-        for (i, trace) in traces.iter().enumerate() {
-            let compute_s = compute_s(trace, start_s, sizes[i]);
-            if trace.is_over(start_s + compute_s) {
-                if number == 0 {
-                    return Err(Error::TraceTooShort { worker: i as u64 });
-                }
-                return Ok(run);
-            }
-            if compute_s >= NEVER_S {
-                return Err(Error::NeverFinishes {
-                    worker: i as u64,
-                    iteration: number,
-                });
-            }
-            let communication_s = if sizes[i] > 0 {
-                job.communication_s_of(i)
-            } else {
-                0.0
-            };
-            computes_s.push(compute_s);
-            iteration.times_s.push(compute_s + communication_s);
-        }
-        let slowest_s = iteration.times_s.iter().copied().fold(0.0, f64::max);
-        iteration.duration_s = planning_s + slowest_s;
-        now_s += iteration.duration_s;
+        let times_s = job.times_s(&computes_s, &sizes);
+        let slowest_s = times_s.iter().copied().fold(0.0, f64::max);
+        run.iterations.push(Iteration {
+            start_s: now_s,
+            duration_s: planning_s + slowest_s,
+            sizes: sizes.clone(),
+            times_s,
+        });
+        now_s = start_s + slowest_s;
         if let Chooser::Blind(blind) = &mut chooser {
             for (i, trace) in traces.iter().enumerate().filter(|&(i, _)| sizes[i] > 0) {
-                blind.report(
-                    i as u64,
-                    Report {
-                        communication_s: Some(job.communication_s_of(i)),
-                        driving: trace.driving_at(now_s),
-                        ..Report::new(number as u64, sizes[i], computes_s[i])
-                    },
-                )?;
+                let report = Report {
+                    communication_s: Some(job.communication_s_of(i)),
+                    driving: trace.driving_at(now_s),
+                    ..Report::new(number as u64, sizes[i], computes_s[i])
+                };
+                blind.report(i as u64, report)?;
             }
         }
-        run.iterations.push(iteration);
     }
     Ok(run)
 }
 
-fn compute_s(trace: &Trace, start_s: f64, batch: u32) -> f64 {
-    if batch == 0 {
-        return 0.0;
+/// Own compute of each worker in an iteration, in seconds; None if a trace ends within it.
+fn compute(
+    traces: &[Trace],
+    start_s: f64,
+    sizes: &[u32],
+    number: usize,
+) -> Result<Option<Vec<f64>>, Error> {
+    let mut computes_s = Vec::with_capacity(traces.len());
+    for (i, (trace, &size)) in traces.iter().zip(sizes).enumerate() {
+        let compute_s = if size > 0 {
+            trace.from(start_s).seconds(size)
+        } else {
+            0.0
+        };
+        let worker = i as u64;
+        if trace.is_over(start_s + compute_s) {
+            return if number == 0 {
+                Err(Error::TraceTooShort { worker })
+            } else {
+                Ok(None)
+            };
+        }
+        if compute_s >= NEVER_S {
+            return Err(Error::NeverFinishes {
+                worker,
+                iteration: number,
+            });
+        }
+        computes_s.push(compute_s);
     }
-    trace.from(start_s).seconds(batch)
+    Ok(Some(computes_s))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use narx::{Forecaster, LastValue};
 use proptest::prelude::*;
-use sizing::{Balancer, Error, IterationPlan, Limits, Policy, Report, defaults};
+use sizing::{Balancer, Error, IterationPlan, Limit, Limits, Policy, Report, defaults};
 
 fn balancer(global_batch: u32, workers: u64) -> Balancer {
     let mut balancer = Balancer::new(global_batch, Policy::predictive(LastValue::new())).unwrap();
@@ -69,7 +69,10 @@ fn equal_batches_heed_only_the_limits() {
     )
     .unwrap();
     for iteration in 0..3 {
-        assert_eq!(batches(job.plan(iteration).unwrap()), [8, 28, 28]);
+        let plan = job.plan(iteration).unwrap();
+        assert_eq!(batches(plan), [8, 28, 28]);
+        let limits: Vec<Limit> = plan.shares().iter().map(|share| share.limit).collect();
+        assert_eq!(limits, [Limit::Maximum, Limit::Free, Limit::Free]);
         for worker in 7..10 {
             report_speed(&mut job, worker, iteration, worker as f64);
         }
