@@ -114,6 +114,18 @@ fn a_plan_is_frozen_and_joins_act_from_the_next() {
 }
 
 #[test]
+fn ties_leave_sizes_as_they_were() {
+    let mut job = balancer(100, 3);
+    assert_eq!(batches(job.plan(0).unwrap()), [34, 33, 33]);
+    job.leave(0).unwrap();
+    job.join(0, Limits::default()).unwrap();
+    // The two that stayed keep their 33, so that the odd sample goes to the last in the order.
+    let plan = job.plan(1).unwrap();
+    let workers: Vec<u64> = plan.shares().iter().map(|share| share.worker).collect();
+    assert_eq!((workers, batches(plan)), (vec![1, 2, 0], vec![33, 33, 34]));
+}
+
+#[test]
 fn only_the_newest_plans_are_kept() {
     let mut job = balancer(60, 2);
     for iteration in 0..20 {
