@@ -63,6 +63,7 @@ impl Error {
         let name = match cause {
             E::Limits { worker, .. }
             | E::Speed { worker, .. }
+            | E::Seconds { worker, .. }
             | E::Decreasing { worker, .. }
             | E::NeverFinishes { worker, .. }
             | E::TraceTooShort { worker } => called(worker),

@@ -222,7 +222,9 @@ pub enum Error {
         got: usize,
     },
     /// A recorded worker never finishes its batch.
-    #[error("worker {worker} never finishes iteration {iteration}: its trace stays at speed 0")]
+    #[error(
+        "worker {worker} never finishes iteration {iteration}: its trace stays at speed 0 or as good as 0"
+    )]
     NeverFinishes {
         /// Which worker.
         worker: u64,

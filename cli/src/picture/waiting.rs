@@ -1,3 +1,4 @@
+use lbbsp::sizing::replay::Summary;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
@@ -50,24 +51,14 @@ pub(super) fn draw(outcome: &Outcome) -> Result<String, DrawError> {
 }
 
 fn bars(outcome: &Outcome) -> Vec<Bar> {
-    let comparison = &outcome.comparison;
-    let bar = |(summary, run): (&lbbsp::sizing::replay::Summary, &lbbsp::sizing::replay::Run)| {
-        let busy_s: f64 = run.iterations.iter().flat_map(|i| &i.times_s).sum();
-        let shares = run.iterations.len() * outcome.workers.len();
-        Bar {
-            name: summary.name.clone(),
-            mean_s: summary.mean_iteration_s,
-            busy_s: busy_s / shares.max(1) as f64,
-            waiting_share: summary.waiting_share,
-            speedup: summary.speedup,
-        }
+    let bar = |summary: &Summary| Bar {
+        name: summary.name.clone(),
+        mean_s: summary.mean_iteration_s,
+        busy_s: summary.mean_iteration_s * (1.0 - summary.waiting_share),
+        waiting_share: summary.waiting_share,
+        speedup: summary.speedup,
     };
-    comparison
-        .summaries
-        .iter()
-        .zip(&comparison.runs)
-        .map(bar)
-        .collect()
+    outcome.comparison.summaries.iter().map(bar).collect()
 }
 
 fn draw_key(canvas: &Canvas<'_>) -> Result<(), DrawError> {

@@ -28,6 +28,8 @@ pub(crate) enum Fault {
         expected: usize,
         got: usize,
     },
+    #[error("line {line}: cell {cell} runs over several lines; is a closing quote missing?")]
+    SeveralLines { line: usize, cell: usize },
     #[error("line {line}, column `{column}`: the cell is empty")]
     EmptyCell { line: usize, column: String },
     #[error("line {line}, column `{column}`: `{got}` is not a number{}", comma(*.decimal_comma))]

@@ -61,9 +61,11 @@ pub(crate) fn parse(
     if !next(&mut records, &mut record) {
         return Err(fail(Fault::Empty));
     }
+    text.check_breaks(&record).map_err(fail)?;
     let layout = Layout::of(&record, text.line(&record), columns).map_err(fail)?;
     let mut rows = Rows::new(&layout);
     while next(&mut records, &mut record) {
+        text.check_breaks(&record).map_err(fail)?;
         rows.add(&record, &text).map_err(fail)?;
     }
     let known = columns.known_before(&rows.series());
@@ -111,6 +113,21 @@ impl<'a> Text<'a> {
             text,
             delimiter: delimiter.unwrap_or(b','),
         })
+    }
+
+    /// Refuses a cell that has swallowed a line: rows would be lost in it.
+    fn check_breaks(&self, record: &StringRecord) -> Result<(), Fault> {
+        const BREAKS: [char; 2] = ['\n', '\r'];
+        if !record.as_slice().contains(BREAKS) {
+            return Ok(());
+        }
+        match record.iter().position(|cell| cell.trim().contains(BREAKS)) {
+            Some(cell) => Err(Fault::SeveralLines {
+                line: self.line(record),
+                cell: cell + 1,
+            }),
+            None => Ok(()),
+        }
     }
 
     fn line(&self, record: &StringRecord) -> usize {

@@ -112,6 +112,22 @@ fn a_bad_cell_is_named_by_line_and_column() {
 }
 
 #[test]
+fn a_quote_that_is_not_closed_swallows_no_rows() {
+    let says = ["cell 3 runs over several lines", "quote"];
+    for table in [
+        "t,speed,note\n0,1,\"open\n1,2,z\n",
+        "t,speed,note\r\n0,1,\"open\r\n1,2,\"z\"\r\n",
+        "t,speed,note\n0,1,\"open\n1,2,\"open\n2,1,x\n",
+    ] {
+        refused(table, &[&["line 2"], &says[..]].concat());
+    }
+    refused(
+        "t,speed,\"note\n0,1,z\n1,2,z\n",
+        &[&["line 1"], &says[..]].concat(),
+    );
+}
+
+#[test]
 fn times_rise_within_a_worker() {
     refused(
         "t,speed\n0,1\n2,1\n1,1\n",
