@@ -27,7 +27,12 @@ impl Splitter {
             }
             return Ok(Left::Few(0));
         }
-        let latest_s = self.latest_s(level.workers, continuous.is_some())?;
+        self.check_ends(level.workers)?;
+        // With a guess to start from any end will do.
+        let latest_s = match continuous {
+            Some(_) => LATEST_S,
+            None => self.latest_s(level.workers),
+        };
         // Times are not negative, so their bits are in the order of their values; -1 is before 0.
         let (mut early, mut late) = (-1_i64, latest_s.to_bits() as i64);
         let guesses = continuous.map(|continuous| level.guesses(continuous));
@@ -61,10 +66,8 @@ impl Splitter {
         unreachable!("the bracket shrinks at every step")
     }
 
-    /// A time at which everybody is done with the largest size it could get, in seconds; the
-    /// earliest one, unless `any` will do. Looks at both ends of callers' curves.
-    pub(super) fn latest_s(&mut self, workers: &[Worker<'_>], any: bool) -> Result<f64, Error> {
-        let mut latest_s = 0.0_f64;
+    /// Notes, and checks, the times at both ends of callers' curves.
+    pub(super) fn check_ends(&mut self, workers: &[Worker<'_>]) -> Result<(), Error> {
         for (index, (slot, worker)) in self.slots.iter_mut().zip(workers).enumerate() {
             if worker.is_custom() {
                 slot.below_s = checked_seconds(worker, index, slot.min)?;
@@ -72,11 +75,15 @@ impl Splitter {
                 let ends = [(slot.min, slot.below_s), (slot.above, slot.above_s)];
                 check_order(worker, index, ends)?;
             }
-            if !any {
-                latest_s = latest_s.max(worker.seconds(slot.above));
-            }
         }
-        Ok(if any { LATEST_S } else { latest_s })
+        Ok(())
+    }
+
+    /// When everybody is done with the largest size it could get, in seconds.
+    pub(super) fn latest_s(&self, workers: &[Worker<'_>]) -> f64 {
+        let slots = self.slots.iter().zip(workers);
+        let times_s = slots.map(|(slot, worker)| worker.seconds(slot.above));
+        times_s.fold(0.0, f64::max)
     }
 
     /// How far the lower ends of the brackets fall short of what is wanted, and the upper ends

@@ -58,7 +58,8 @@ impl Splitter {
         classes: &mut [Class],
         spare: u64,
     ) -> Result<(), Error> {
-        let latest_s = self.latest_s(workers, false)?;
+        self.check_ends(workers)?;
+        let latest_s = self.latest_s(workers);
         let (mut early, mut late) = (-1_i64, latest_s.to_bits() as i64);
         while late - early > 1 {
             let bits = early + (late - early) / 2;
