@@ -1,5 +1,11 @@
 //! What every forecaster of this crate promises.
 
+mod judge_backtest;
+mod judge_lags;
+mod judge_noise;
+mod judge_residuals;
+mod judge_scores;
+
 use approx::assert_relative_eq;
 use narx::{AnyForecaster, Ema, Error, Forecaster, LastValue};
 use proptest::prelude::*;
