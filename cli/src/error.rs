@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use lbbsp::{gpu_profile, sizing};
 
-use crate::trace_file::Fault;
+use crate::{series_file, trace_file};
 
 /// Why a command came to no end.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,15 @@ pub(crate) enum Error {
     #[error("cannot draw {}: {cause}", .path.display())]
     Picture { path: PathBuf, cause: String },
     #[error("{file}: {fault}")]
-    Table { file: String, fault: Fault },
+    Table {
+        file: String,
+        fault: trace_file::Fault,
+    },
+    #[error("{file}: {fault}")]
+    Log {
+        file: String,
+        fault: series_file::Fault,
+    },
     #[error("{}: {cause}", .path.display())]
     Profile {
         path: PathBuf,
@@ -37,6 +45,10 @@ pub(crate) enum Error {
     },
     #[error("`--known-before {name}`: that column holds no driving series in {file}")]
     NoSeries { file: String, name: String },
+    #[error("`--target` names no column: name at least one to forecast")]
+    NoTarget,
+    #[error("column `{name}` is named twice in `--target` and `--inputs`")]
+    ColumnTwice { name: String },
     #[error("policy `{name}` is named twice")]
     Twice { name: String },
     #[error("{cause}{}", called(.name))]

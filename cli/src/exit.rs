@@ -72,13 +72,18 @@ pub(crate) fn listing() -> String {
 impl From<&Error> for ExitCode {
     fn from(error: &Error) -> Self {
         match error {
-            Error::ListLength { .. } | Error::NoSeries { .. } | Error::Twice { .. } => Self::Usage,
+            Error::ListLength { .. }
+            | Error::NoSeries { .. }
+            | Error::NoTarget
+            | Error::ColumnTwice { .. }
+            | Error::Twice { .. } => Self::Usage,
             Error::Sizing { cause, .. } => of_sizing(cause),
             Error::Read { .. }
             | Error::Directory { .. }
             | Error::Write { .. }
             | Error::Stdout(_)
             | Error::Table { .. }
+            | Error::Log { .. }
             | Error::Profile { .. }
             | Error::Curve { .. }
             | Error::Picture { .. } => Self::Input,

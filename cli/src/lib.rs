@@ -6,9 +6,15 @@ mod error;
 mod exit;
 mod files;
 mod json;
+mod log_file;
 mod picture;
 mod progress;
 mod replay;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the commands that read logs follow")
+)]
+mod series_file;
 mod size;
 mod table;
 mod trace_file;

@@ -49,6 +49,13 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 fn stem(path: &Path) -> String {
+    let packed = path.extension();
+    let packed = packed.is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+    let path = if packed {
+        &path.with_extension("")
+    } else {
+        path
+    };
     let stem = path.file_stem().unwrap_or(path.as_os_str());
     plain(&stem.to_string_lossy())
 }
@@ -65,6 +72,7 @@ mod tests {
         };
         assert_eq!(names(&["x/a.csv", "b.csv"]), ["a", "b"]);
         assert_eq!(names(&["x/a.csv", "a.csv"]), ["x/a.csv", "a.csv"]);
+        assert_eq!(names(&["x/a.csv.gz", "b.GZ", ".gz"]), ["a", "b", ".gz"]);
         assert_eq!(names(&["a.csv", "a.csv"]), ["a.csv", "a.csv#2"]);
     }
 

@@ -1,8 +1,6 @@
-use csv::StringRecord;
 use lbbsp::sizing::defaults;
 
-use super::Fault;
-use crate::worker_names::plain;
+use crate::log_file::{Fault, Header};
 
 const TIME: &str = "t";
 const SPEED: &str = "speed";
@@ -57,8 +55,7 @@ impl Columns {
 /// Where the columns of one file are.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Names of all columns.
-    pub(super) names: Vec<String>,
+    pub(super) header: Header,
     pub(super) time: usize,
     pub(super) speed: usize,
     pub(super) worker: Option<usize>,
@@ -67,29 +64,22 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(header: &StringRecord, line: usize, columns: &Columns) -> Result<Self, Fault> {
-        if header.iter().all(|cell| cell.trim().parse::<f64>().is_ok()) {
-            return Err(Fault::NoHeader { line });
-        }
-        let names: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
-        let place = |name: &str| names.iter().position(|other| other == name);
-        let needed = |name: &str| place(name).ok_or_else(|| missing(name, line, &names));
-        let (time, speed) = (needed(&columns.time)?, needed(&columns.speed)?);
+    pub(super) fn of(header: Header, columns: &Columns) -> Result<Self, Fault> {
+        let time = header.needed(&columns.time)?;
+        let speed = header.needed(&columns.speed)?;
         let worker = match &columns.worker {
-            Some(name) => Some(needed(name)?),
-            None => place(WORKER).filter(|&index| index != time && index != speed),
+            Some(name) => Some(header.needed(name)?),
+            None => header
+                .place(WORKER)
+                .filter(|&index| index != time && index != speed),
         };
-        for (index, name) in names.iter().enumerate() {
-            if !name.is_empty() && place(name) != Some(index) {
-                let name = plain(name);
-                return Err(Fault::DuplicateColumn { line, name });
-            }
-        }
+        header.check_doubled(|_| true)?;
         let other = |&index: &usize| ![Some(time), Some(speed), worker].contains(&Some(index));
+        let names = header.names();
         let named = |index: &usize| !names[*index].is_empty();
         let series = (0..names.len()).filter(other).filter(named).collect();
         Ok(Self {
-            names,
+            header,
             time,
             speed,
             worker,
@@ -97,34 +87,12 @@ impl Layout {
         })
     }
 
-    /// The name of a column, for a message.
-    pub(super) fn name(&self, index: usize) -> String {
-        plain(&self.names[index])
-    }
-
     /// What a column is called here that a trace calls `t` or `speed`.
     pub(super) fn shown(&self, of_trace: &str) -> String {
-        self.name(if of_trace == "t" {
+        self.header.shown(if of_trace == "t" {
             self.time
         } else {
             self.speed
         })
-    }
-}
-
-fn missing(name: &str, line: usize, names: &[String]) -> Fault {
-    const MOST_SHOWN: usize = 30;
-    let quoted = |name: &String| format!("`{}`", plain(name));
-    let shown: Vec<String> = names.iter().take(MOST_SHOWN).map(quoted).collect();
-    let more = if names.len() > MOST_SHOWN { ", .." } else { "" };
-    Fault::MissingColumn {
-        line,
-        name: plain(name),
-        there: format!("{}{more}", shown.join(", ")),
-        hint: if names.len() == 1 {
-            "; columns are separated by commas, semicolons or tabs"
-        } else {
-            ""
-        },
     }
 }

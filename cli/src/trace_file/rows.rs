@@ -1,15 +1,15 @@
 use std::collections::HashMap;
 
-use csv::StringRecord;
 use lbbsp::sizing::replay::Trace;
 
 use super::columns::Layout;
-use super::{Fault, Text, refusal, start};
+use super::{Fault, refusal};
+use crate::log_file::{self, Row};
 use crate::worker_names::plain;
 
 /// The rows of a file, apart by worker.
-pub(super) struct Rows<'a> {
-    layout: &'a Layout,
+pub(super) struct Rows {
+    layout: Layout,
     /// In the order in which they first appear.
     workers: Vec<WorkerRows>,
     places: HashMap<String, usize>,
@@ -22,39 +22,31 @@ struct WorkerRows {
     starts_s: Vec<f64>,
     speeds: Vec<f64>,
     series: Vec<Vec<f64>>,
-    /// Where each row starts in the file, in bytes.
-    bytes: Vec<u64>,
+    /// The line of each row.
+    lines: Vec<usize>,
 }
 
-impl<'a> Rows<'a> {
-    pub(super) fn new(layout: &'a Layout) -> Self {
+impl Rows {
+    pub(super) fn new(layout: Layout) -> Self {
         Self {
-            layout,
             workers: Vec::new(),
             places: HashMap::new(),
             numeric: vec![true; layout.series.len()],
+            layout,
         }
     }
 
-    pub(super) fn add(&mut self, record: &StringRecord, text: &Text<'_>) -> Result<(), Fault> {
-        let layout = self.layout;
-        if record.len() != layout.names.len() {
-            return Err(Fault::Cells {
-                line: text.line(record),
-                expected: layout.names.len(),
-                got: record.len(),
-            });
-        }
-        let start_s = self.number(record, layout.time, text)?;
-        let speed = self.number(record, layout.speed, text)?;
-        let place = self.worker(record, text)?;
+    pub(super) fn add(&mut self, row: &Row<'_>) -> Result<(), log_file::Fault> {
+        let start_s = self.number(row, self.layout.time)?;
+        let speed = self.number(row, self.layout.speed)?;
+        let place = self.worker(row)?;
         let worker = &mut self.workers[place];
         worker.starts_s.push(start_s);
         worker.speeds.push(speed);
-        worker.bytes.push(start(record));
-        for (i, &column) in layout.series.iter().enumerate() {
+        worker.lines.push(row.line);
+        for (i, &column) in self.layout.series.iter().enumerate() {
             if self.numeric[i] {
-                match value(record[column].trim()) {
+                match value(row.cell(column)) {
                     Some(value) => worker.series[i].push(value),
                     None => self.numeric[i] = false,
                 }
@@ -63,34 +55,17 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    fn number(&self, record: &StringRecord, column: usize, text: &Text<'_>) -> Result<f64, Fault> {
-        let cell = record[column].trim();
-        let fault = || {
-            let (line, column) = (text.line(record), self.layout.name(column));
-            if cell.is_empty() {
-                return Fault::EmptyCell { line, column };
-            }
-            Fault::NotANumber {
-                line,
-                column,
-                got: plain(cell),
-                decimal_comma: cell.replacen(',', ".", 1).parse::<f64>().is_ok(),
-            }
-        };
-        cell.parse().map_err(|_| fault())
+    fn number(&self, row: &Row<'_>, column: usize) -> Result<f64, log_file::Fault> {
+        let header = &self.layout.header;
+        let cell = row.filled(column, header)?;
+        cell.parse().map_err(|_| row.not_a_number(column, header))
     }
 
     /// The place of the worker that a row is about.
-    fn worker(&mut self, record: &StringRecord, text: &Text<'_>) -> Result<usize, Fault> {
+    fn worker(&mut self, row: &Row<'_>) -> Result<usize, log_file::Fault> {
         let name = match self.layout.worker {
             None => "",
-            Some(column) => match record[column].trim() {
-                "" => {
-                    let (line, column) = (text.line(record), self.layout.name(column));
-                    return Err(Fault::EmptyCell { line, column });
-                }
-                name => name,
-            },
+            Some(column) => row.filled(column, &self.layout.header)?,
         };
         if let Some(&place) = self.places.get(name) {
             return Ok(place);
@@ -102,7 +77,7 @@ impl<'a> Rows<'a> {
             starts_s: Vec::new(),
             speeds: Vec::new(),
             series: vec![Vec::new(); self.layout.series.len()],
-            bytes: Vec::new(),
+            lines: Vec::new(),
         });
         Ok(place)
     }
@@ -111,7 +86,7 @@ impl<'a> Rows<'a> {
     pub(super) fn series(&self) -> Vec<&str> {
         let columns = self.layout.series.iter().zip(&self.numeric);
         let numeric = columns.filter(|&(_, &numeric)| numeric);
-        let name = |(&column, _): (&usize, &bool)| self.layout.names[column].as_str();
+        let name = |(&column, _): (&usize, &bool)| self.layout.header.names()[column].as_str();
         numeric.map(name).collect()
     }
 
@@ -119,21 +94,19 @@ impl<'a> Rows<'a> {
     /// begins.
     pub(super) fn into_traces(
         self,
-        text: &Text<'_>,
         known_before: &[String],
     ) -> Result<Vec<(Option<String>, Trace)>, Fault> {
         if self.workers.is_empty() {
-            return Err(Fault::NoRows {
-                line: text.line_at(0),
-            });
+            let line = self.layout.header.line();
+            return Err(log_file::Fault::NoRows { line }.into());
         }
         let mut traces = Vec::new();
         for worker in self.workers {
-            let refused = |cause| refusal(cause, text, &worker.bytes, self.layout);
+            let refused = |cause| refusal(cause, &worker.lines, &self.layout);
             let mut trace = Trace::new(&worker.starts_s, &worker.speeds).map_err(refused)?;
             for (i, values) in worker.series.into_iter().enumerate() {
                 if self.numeric[i] {
-                    let name = &self.layout.names[self.layout.series[i]];
+                    let name = &self.layout.header.names()[self.layout.series[i]];
                     let known = known_before.contains(name);
                     trace = trace
                         .with_series(name, values, known)

@@ -1,3 +1,7 @@
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
 use crate::*;
@@ -48,6 +52,28 @@ fn a_file_may_come_from_any_editor_or_spreadsheet() {
     ] {
         assert_eq!(read(same, &[]), expected, "{same:?}");
     }
+}
+
+fn packed(content: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_file_may_be_packed() {
+    let (head, tail) = PLAIN.split_at(10);
+    let file = [packed(head), packed(tail)].concat();
+    assert_eq!(read(&file, &[]), read(PLAIN, &[]));
+    refused(&file[..file.len() - 3], &["gzip", "end too early"]);
+    refused(b"\x1f\x8bt,speed\n0,1\n", &["gzip", "damaged"]);
+}
+
+#[test]
+fn a_missing_column_is_answered_with_near_names() {
+    let renamed = "time_s,Speed,cpu\n0,2,1\n";
+    let near = "no column `speed`; did you mean `Speed`? the columns are `time_s`, `Speed`, `cpu`";
+    replayed(renamed, &["--time", "time_s"]).refused(INPUT, &["line 1", near]);
 }
 
 #[test]
