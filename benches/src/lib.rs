@@ -1,6 +1,7 @@
 //! What the benches of this workspace share: seeded instances and rules to measure against.
 
 mod instance;
+pub mod narx_tasks;
 mod random;
 mod walk;
 mod yardstick;
