@@ -1,5 +1,5 @@
 use crate::frame::{Data, Run};
-use crate::network::{Lanes, Network};
+use crate::network::{Block, Lanes, Network, ROWS};
 use crate::roll::{RUNAWAY, Roll};
 
 /// Forecasts for every row of a data set: value t of a session is for its time step t. NaN where
@@ -56,19 +56,21 @@ impl<'a> Walk<'a> {
 
     /// Forecasts made from the measured past of each row.
     pub(crate) fn one_step(mut self) -> Forecasts {
-        const BLOCK: usize = 64;
-        let width = self.data.frame.terms.len();
-        let mut regressors = Vec::new();
+        let frame = self.data.frame;
+        let mut block = Block::new(frame.terms.len(), frame.outputs);
         for session in 0..self.data.sessions.len() {
             let rows = self.data.len(session);
-            for start in (0..rows).step_by(BLOCK) {
-                let block = start..(start + BLOCK).min(rows);
+            for start in (0..rows).step_by(ROWS) {
+                let rows = start..(start + ROWS).min(rows);
                 self.data
-                    .regressors(session, block.clone(), &mut regressors);
-                for row in block {
-                    let x = &regressors[(row - start) * width..][..width];
-                    self.network.outputs(x, &mut self.scratch, &mut self.scaled);
-                    self.write(session, row);
+                    .regressors(session, rows.clone(), &mut block.regressors);
+                block.forecast(self.network);
+                for (o, scaled) in block.outputs.iter().enumerate() {
+                    let scaler = &frame.columns[o].scaler;
+                    let out = &mut self.out.sessions[session][o][rows.clone()];
+                    for (out, &scaled) in out.iter_mut().zip(scaled) {
+                        *out = scaler.unscale(scaled);
+                    }
                 }
             }
         }
@@ -149,29 +151,24 @@ impl<'a> Walk<'a> {
 
 /// Of one-step forecasts, per output, in the output's units.
 pub(crate) fn root_mean_square_error(data: &Data<'_>, runs: &[Run], network: &Network) -> Vec<f64> {
-    let outputs = data.frame.outputs;
-    let width = data.frame.terms.len();
-    let mut scratch = network.room();
-    let (mut scaled, mut regressors) = (vec![0.0; outputs], Vec::new());
-    let (mut squares, mut rows) = (vec![0.0; outputs], 0.0);
+    let frame = data.frame;
+    let mut block = Block::new(frame.terms.len(), frame.outputs);
+    let mut squares = vec![0.0_f64; frame.outputs];
     for run in runs {
-        for start in run.rows.clone().step_by(64) {
-            let block = start..(start + 64).min(run.rows.end);
-            data.regressors(run.session, block.clone(), &mut regressors);
-            for row in block {
-                let x = &regressors[(row - start) * width..][..width];
-                network.outputs(x, &mut scratch, &mut scaled);
-                rows += 1.0;
-                for (o, square) in squares.iter_mut().enumerate() {
-                    let scaler = &data.frame.columns[o].scaler;
-                    let truth = data.sessions[run.session][o][row];
-                    *square += (truth - scaler.unscale(scaled[o])).powi(2);
+        for start in run.rows.clone().step_by(ROWS) {
+            let rows = start..(start + ROWS).min(run.rows.end);
+            data.regressors(run.session, rows.clone(), &mut block.regressors);
+            block.forecast(network);
+            for (o, square) in squares.iter_mut().enumerate() {
+                let scaler = &frame.columns[o].scaler;
+                let truth = &data.sessions[run.session][o][rows.clone()];
+                for (truth, &scaled) in truth.iter().zip(&block.outputs[o]) {
+                    *square += (truth - scaler.unscale(scaled)).powi(2);
                 }
             }
         }
     }
-    squares
-        .iter()
-        .map(|square: &f64| (square / rows).sqrt())
-        .collect()
+    let rows: usize = runs.iter().map(|run| run.rows.len()).sum();
+    let root = |square: &f64| (square / rows as f64).sqrt();
+    squares.iter().map(root).collect()
 }

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use crate::config::{Config, Skip, Target};
-use crate::network::Shape;
+use crate::network::{ROWS, Shape, Strip};
 use crate::scale::Scaler;
 use crate::{Error, Part, Series};
 
@@ -226,19 +226,17 @@ impl Data<'_> {
         }
     }
 
-    /// Writes the regressors of neighbouring rows, row by row; missing ones are NaN.
-    pub(crate) fn regressors(&self, session: usize, rows: Range<usize>, out: &mut Vec<f64>) {
-        let width = self.frame.terms.len();
-        out.clear();
-        out.resize(rows.len() * width, f64::NAN);
-        for (k, term) in self.frame.terms.iter().enumerate() {
+    /// Writes the regressors of at most [`ROWS`] neighbouring rows; missing ones are NaN.
+    pub(crate) fn regressors(&self, session: usize, rows: Range<usize>, out: &mut [Strip]) {
+        debug_assert!(rows.len() <= ROWS);
+        for (strip, term) in out.iter_mut().zip(&self.frame.terms) {
             let scaler = &self.frame.columns[term.column].scaler;
             let column = self.sessions[session][term.column];
+            strip.fill(f64::NAN);
             let first = rows.start.max(term.lag).min(rows.end);
-            let values = &column[first - term.lag.min(first)..(rows.end - term.lag.min(rows.end))];
-            let places = out[(first - rows.start) * width..].chunks_exact_mut(width.max(1));
-            for (place, &value) in places.zip(values) {
-                place[k] = scaler.scale(value);
+            let values = &column[first - term.lag.min(first)..rows.end - term.lag.min(rows.end)];
+            for (x, &value) in strip[first - rows.start..].iter_mut().zip(values) {
+                *x = scaler.scale(value);
             }
         }
     }

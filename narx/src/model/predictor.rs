@@ -30,7 +30,7 @@ pub struct Predictor {
     regressors: Vec<f64>,
 }
 
-/// Regressors and rows that a forecast handles without allocating.
+/// Room for as many regressors, and values of history, as a forecast handles without allocating.
 type Few = SmallVec<[f64; 256]>;
 
 impl Predictor {
@@ -75,11 +75,21 @@ impl Predictor {
         if self.past == self.terms.len() {
             return self.network.first_output(&self.regressors);
         }
-        let mut x = Few::from_slice(&self.regressors);
+        // Clearing more room than is needed would take as long as the network itself.
+        match self.terms.len() {
+            ..=16 => self.next_in(&mut [0.0; 16], inputs_now),
+            _ => self.next_in(&mut Few::from_slice(&self.regressors), inputs_now),
+        }
+    }
+
+    #[inline]
+    fn next_in(&self, room: &mut [f64], inputs_now: &[f64]) -> f64 {
+        let x = &mut room[..self.terms.len()];
+        x[..self.past].copy_from_slice(&self.regressors[..self.past]);
         for (x, term) in x[self.past..].iter_mut().zip(&self.terms[self.past..]) {
             *x = self.scaled(term.column, inputs_now);
         }
-        self.network.first_output(&x)
+        self.network.first_output(x)
     }
 
     /// Forecasts several steps on a copy of the history.

@@ -147,6 +147,28 @@ impl Network {
         vec![[0.0; LANES]; self.shape.hidden.div_ceil(LANES)]
     }
 
+    pub(crate) fn hidden_bias(&self, unit: usize) -> f64 {
+        self.hidden[unit / LANES * (self.shape.regressors + 1)][unit % LANES]
+    }
+
+    /// The weight from regressor `d` to a hidden unit.
+    pub(crate) fn hidden_weight(&self, d: usize, unit: usize) -> f64 {
+        self.hidden[unit / LANES * (self.shape.regressors + 1) + 1 + d][unit % LANES]
+    }
+
+    /// The weight from a hidden unit to output `o`.
+    pub(crate) fn output_weight(&self, o: usize, unit: usize) -> f64 {
+        self.output[o * self.shape.hidden.div_ceil(LANES) + unit / LANES][unit % LANES]
+    }
+
+    pub(crate) fn output_bias(&self, o: usize) -> f64 {
+        self.output_bias[o]
+    }
+
+    pub(crate) fn has_direct(&self) -> bool {
+        !self.direct.is_empty()
+    }
+
     /// The weight of the direct connection from regressor `d` to output `o`, trained or not.
     pub(crate) fn direct_weight(&self, o: usize, d: usize) -> f64 {
         let groups = self.direct.len() / self.shape.outputs;

@@ -1,5 +1,6 @@
 //! The network: one hidden layer of tanh units, linear outputs, optional direct connections.
 
+mod block;
 mod evaluate;
 mod linearise;
 mod tanh;
@@ -7,6 +8,7 @@ mod tanh;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Skip;
+pub(crate) use block::{Block, ROWS, Strip};
 pub(crate) use evaluate::{Lanes, Network};
 pub(crate) use linearise::Scratch;
 

@@ -1,4 +1,6 @@
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use nalgebra::{Cholesky, DMatrix, DVector};
+
+use super::factor::Factor;
 
 /// Columns that a tile of the product spans; the stride of a row is a multiple of it.
 const TILE: usize = 8;
@@ -57,8 +59,10 @@ impl Gram {
     }
 
     /// Jᵀe.
-    pub(crate) fn gradient(&self) -> DVector<f64> {
-        DVector::from_fn(self.weights, |i, _| self.at(i, self.weights))
+    pub(crate) fn gradient(&self) -> Vec<f64> {
+        (0..self.weights)
+            .map(|i| self.at(i, self.weights))
+            .collect()
     }
 
     /// Solves for the weights from `from` on, all others being held: (JᵀJ + `ridge` · I) w = Jᵀe.
@@ -73,18 +77,24 @@ impl Gram {
     }
 
     /// The Cholesky factor of `scale` · JᵀJ + `ridge` · I; None if that is not positive definite.
-    pub(crate) fn factor(&self, scale: f64, ridge: f64) -> Option<Cholesky<f64, Dyn>> {
-        let p = self.weights;
-        let mut matrix = DMatrix::zeros(p, p);
-        // Column by column below the diagonal, which is all that the factorisation reads.
-        for (i, column) in matrix.as_mut_slice().chunks_exact_mut(p).enumerate() {
-            let sums = &self.sums[i * self.stride..i * self.stride + p];
-            for (value, sum) in column[i..].iter_mut().zip(&sums[i..]) {
+    pub(crate) fn factor(&self, scale: f64, ridge: f64) -> Option<Factor> {
+        let size = self.weights;
+        let mut rows = vec![0.0; size * size];
+        for (i, row) in rows.chunks_exact_mut(size).enumerate() {
+            let sums = &self.sums[i * self.stride..i * self.stride + size];
+            for (value, sum) in row[i..].iter_mut().zip(&sums[i..]) {
                 *value = scale * sum;
             }
-            column[i] += ridge;
+            row[i] += ridge;
         }
-        Cholesky::new(matrix)
+        Factor::of(rows, size)
+    }
+
+    /// (JᵀJ)⁻¹; None if JᵀJ is not positive definite.
+    pub(crate) fn inverse(&self) -> Option<DMatrix<f64>> {
+        let at = |i: usize, j: usize| self.at(i.min(j), i.max(j));
+        let matrix = DMatrix::from_fn(self.weights, self.weights, at);
+        Some(Cholesky::new(matrix)?.inverse())
     }
 
     fn at(&self, i: usize, j: usize) -> f64 {

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use nalgebra::DVector;
 use serde::{Deserialize, Serialize};
 
 use super::gram::Gram;
@@ -138,7 +137,7 @@ struct Search {
     effective: f64,
     mu: f64,
     last: Linearised,
-    gradient: DVector<f64>,
+    gradient: Vec<f64>,
 }
 
 impl Search {
@@ -159,7 +158,7 @@ impl Search {
             effective: weights.len() as f64,
             mu: MU_START,
             last,
-            gradient: DVector::zeros(weights.len()),
+            gradient: vec![0.0; weights.len()],
         };
         if prior == Prior::Evidence {
             search.weigh(weights);
@@ -210,7 +209,7 @@ impl Search {
     fn count_effective(&mut self) {
         let weights = self.gradient.len() as f64;
         if let Some(factor) = self.last.gram.factor(self.beta, self.alpha) {
-            let trace = factor.inverse().trace();
+            let trace = factor.trace_of_inverse();
             self.effective = (weights - self.alpha * trace).clamp(1e-6, weights);
         }
     }
@@ -227,14 +226,14 @@ impl Search {
     }
 
     fn set_gradient(&mut self, weights: &[f64]) {
-        self.gradient = self.last.gram.gradient() * self.beta;
+        self.gradient = self.last.gram.gradient();
         for (slope, weight) in self.gradient.iter_mut().zip(weights) {
-            *slope -= self.alpha * weight;
+            *slope = self.beta * *slope - self.alpha * weight;
         }
     }
 
     fn is_flat(&self) -> bool {
-        2.0 * self.gradient.norm() <= LEAST_GRADIENT * self.beta * self.errors
+        2.0 * squares(&self.gradient).sqrt() <= LEAST_GRADIENT * self.beta * self.errors
     }
 
     fn least_gain(&self) -> f64 {
@@ -249,7 +248,7 @@ impl Search {
             epoch,
             mean_loss: self.last.objective / self.errors,
             mu: self.mu,
-            gradient: self.gradient.norm(),
+            gradient: squares(&self.gradient).sqrt(),
             effective_weights: self.effective,
         }
     }

@@ -1,6 +1,7 @@
 //! From a data set to the weights of a model.
 
 mod closed_loop;
+mod factor;
 mod gram;
 mod lm;
 mod one_start;
@@ -243,7 +244,7 @@ pub(crate) fn covariance(
     let at = problem.linearise(network)?;
     let weights = network.weights().len();
     let free = problem.errors() - weights as f64;
-    let inverse = at.gram.factor(1.0, 0.0).filter(|_| free > 0.0)?.inverse();
+    let inverse = at.gram.inverse().filter(|_| free > 0.0)?;
     let variance = at.objective / free;
     let row = |i| (0..weights).map(|j| variance * inverse[(i, j)]).collect();
     Some((0..weights).map(row).collect())

@@ -1,12 +1,11 @@
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::gram::Gram;
 use super::lm::{Linearised, Problem};
 use crate::frame::{Data, Run};
-use crate::network::{Lanes, Network, Scratch};
-
-/// Rows that are worked on at a time.
-const BLOCK: usize = 32;
+use crate::network::{Block, Network, ROWS, Strip};
 
 /// Rows are summed in at most this many parts, in parallel; the parts do not depend on the number
 /// of threads, so neither do the sums.
@@ -46,11 +45,11 @@ impl<'a> OpenLoop<'a> {
         let every = rows.div_ceil(most).max(1);
         let (mut place, mut sizes) = (0, Vec::new());
         for part in &self.parts {
-            self.visit(network, part, &mut |block| {
-                for n in 0..block.rows {
+            self.visit(network, part, &mut |piece| {
+                for row in 0..piece.rows.len() {
                     if place % every == 0 {
-                        let outputs = block.outputs();
-                        sizes.extend((0..outputs).map(|o| block.error(n * outputs + o).abs()));
+                        let outputs = 0..self.data.frame.outputs;
+                        sizes.extend(outputs.map(|o| piece.error(o, row).abs()));
                     }
                     place += 1;
                 }
@@ -59,36 +58,32 @@ impl<'a> OpenLoop<'a> {
         sizes
     }
 
-    /// Calls `with` for block after block of rows, with their forecasts computed.
-    fn visit(&self, network: &Network, part: &[Run], with: &mut dyn FnMut(&Block<'_>)) {
-        let mut scratch = network.room();
-        let mut block = Block::new(self);
+    /// Calls `with` for piece after piece of the rows, with their forecasts computed.
+    fn visit(&self, network: &Network, part: &[Run], with: &mut dyn FnMut(&mut Piece<'_>)) {
+        let mut piece = Piece::new(self);
         for run in part {
-            for start in run.rows.clone().step_by(BLOCK) {
-                block.load(run.session, start..(start + BLOCK).min(run.rows.end));
-                block.forecast(network, &mut scratch);
-                with(&block);
+            for start in run.rows.clone().step_by(ROWS) {
+                piece.load(run.session, start..(start + ROWS).min(run.rows.end));
+                piece.block.forecast(network);
+                with(&mut piece);
             }
         }
     }
 
     fn linearised_part(&self, network: &Network, part: &[Run]) -> Linearised {
-        let mut gram = Gram::new(network.weights().len());
-        let stride = Gram::stride_of(network.weights().len());
-        let mut jacobian = vec![0.0; BLOCK * self.data.frame.outputs * stride];
-        let mut scratch = Scratch::of(network);
-        let mut block = Block::new(self);
+        let weights = network.weights().len();
+        let stride = Gram::stride_of(weights);
+        let mut gram = Gram::new(weights);
+        let mut jacobian = vec![0.0; ROWS * stride];
         let mut objective = 0.0;
-        for run in part {
-            for start in run.rows.clone().step_by(BLOCK) {
-                block.load(run.session, start..(start + BLOCK).min(run.rows.end));
-                let errors = block.rows * block.outputs();
-                let jacobian = &mut jacobian[..errors * stride];
-                block.linearise(network, &mut scratch, jacobian, stride);
-                objective += block.weigh(jacobian, stride, network.weights().len());
+        self.visit(network, part, &mut |piece| {
+            let jacobian = &mut jacobian[..piece.rows.len() * stride];
+            for o in 0..self.data.frame.outputs {
+                piece.block.linearise(network, o, jacobian, stride);
+                objective += piece.weigh(o, jacobian, stride, weights);
                 gram.add(jacobian);
             }
-        }
+        });
         Linearised { gram, objective }
     }
 }
@@ -112,7 +107,7 @@ impl Problem for OpenLoop<'_> {
     fn objective(&self, network: &Network) -> Option<f64> {
         let of_part = |part: &Vec<Run>| {
             let mut objective = 0.0;
-            self.visit(network, part, &mut |block| objective += block.objective());
+            self.visit(network, part, &mut |piece| objective += piece.objective());
             objective
         };
         let parts: Vec<f64> = self.parts.par_iter().map(of_part).collect();
@@ -125,7 +120,7 @@ impl Problem for OpenLoop<'_> {
 fn parts(runs: &[Run]) -> Vec<Vec<Run>> {
     let rows: usize = runs.iter().map(|run| run.rows.len()).sum();
     let count = (rows / LEAST_ROWS_OF_A_PART).clamp(1, PARTS);
-    let most = rows.div_ceil(count).next_multiple_of(BLOCK);
+    let most = rows.div_ceil(count).next_multiple_of(ROWS);
     let mut parts = vec![Vec::new()];
     let mut room = most;
     for run in runs {
@@ -150,82 +145,57 @@ fn parts(runs: &[Run]) -> Vec<Vec<Run>> {
 }
 
 /// A few neighbouring rows: regressors, targets, forecasts.
-struct Block<'a> {
+struct Piece<'a> {
     problem: &'a OpenLoop<'a>,
-    rows: usize,
     session: usize,
-    start: usize,
-    regressors: Vec<f64>,
-    targets: Vec<f64>,
-    forecasts: Vec<f64>,
+    rows: Range<usize>,
+    block: Block,
+    /// Per output.
+    targets: Vec<Strip>,
 }
 
-impl<'a> Block<'a> {
+impl<'a> Piece<'a> {
     fn new(problem: &'a OpenLoop<'a>) -> Self {
-        let errors = BLOCK * problem.data.frame.outputs;
+        let frame = problem.data.frame;
         Self {
             problem,
-            rows: 0,
             session: 0,
-            start: 0,
-            regressors: Vec::with_capacity(BLOCK * problem.data.frame.terms.len()),
-            targets: vec![0.0; errors],
-            forecasts: vec![0.0; errors],
+            rows: 0..0,
+            block: Block::new(frame.terms.len(), frame.outputs),
+            targets: vec![[0.0; ROWS]; frame.outputs],
         }
     }
 
-    fn outputs(&self) -> usize {
-        self.problem.data.frame.outputs
-    }
-
-    fn load(&mut self, session: usize, rows: std::ops::Range<usize>) {
-        let (data, outputs) = (self.problem.data, self.outputs());
-        (self.session, self.start, self.rows) = (session, rows.start, rows.len());
-        for o in 0..outputs {
+    fn load(&mut self, session: usize, rows: Range<usize>) {
+        let data = self.problem.data;
+        for (o, targets) in self.targets.iter_mut().enumerate() {
             let scaler = &data.frame.columns[o].scaler;
             let column = &data.sessions[session][o][rows.clone()];
-            for (n, &value) in column.iter().enumerate() {
-                self.targets[n * outputs + o] = scaler.scale(value);
+            for (target, &value) in targets.iter_mut().zip(column) {
+                *target = scaler.scale(value);
             }
         }
-        data.regressors(session, rows, &mut self.regressors);
+        data.regressors(session, rows.clone(), &mut self.block.regressors);
+        (self.session, self.rows) = (session, rows);
     }
 
-    fn forecast(&mut self, network: &Network, scratch: &mut [Lanes]) {
-        let (width, outputs) = (network.shape().regressors, self.outputs());
-        for n in 0..self.rows {
-            let x = &self.regressors[n * width..(n + 1) * width];
-            let out = &mut self.forecasts[n * outputs..(n + 1) * outputs];
-            network.outputs(x, scratch, out);
-        }
+    fn error(&self, o: usize, row: usize) -> f64 {
+        self.targets[o][row] - self.block.outputs[o][row]
     }
 
-    fn linearise(
-        &mut self,
-        network: &Network,
-        scratch: &mut Scratch,
-        jacobian: &mut [f64],
-        stride: usize,
-    ) {
-        let errors = self.rows * self.outputs();
-        let forecasts = &mut self.forecasts[..errors];
-        network.linearise(&self.regressors, scratch, forecasts, jacobian, stride);
-    }
-
-    fn error(&self, place: usize) -> f64 {
-        self.targets[place] - self.forecasts[place]
-    }
-
-    fn row_weight(&self, place: usize) -> f64 {
-        let row = self.start + place / self.outputs();
+    fn row_weight(&self, row: usize) -> f64 {
         let weights = self.problem.weights;
-        weights.map_or(1.0, |weights| weights[self.session][row])
+        weights.map_or(1.0, |weights| weights[self.session][self.rows.start + row])
     }
 
     fn objective(&self) -> f64 {
-        let errors = 0..self.rows * self.outputs();
-        let loss = |place| self.row_weight(place) * self.loss(self.error(place));
-        errors.map(loss).sum()
+        let mut objective = 0.0;
+        for o in 0..self.targets.len() {
+            for row in 0..self.rows.len() {
+                objective += self.row_weight(row) * self.loss(self.error(o, row));
+            }
+        }
+        objective
     }
 
     /// The square of an error; beyond the bend the tangent line there.
@@ -236,26 +206,26 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Puts the errors beside the derivatives, both weighted so that their products are those of
-    /// the loss. Returns the sum of the losses.
-    fn weigh(&self, jacobian: &mut [f64], stride: usize, weights: usize) -> f64 {
+    /// Puts the errors of an output beside its derivatives, both weighted so that their products
+    /// are those of the loss. Returns the sum of the losses.
+    fn weigh(&self, o: usize, jacobian: &mut [f64], stride: usize, weights: usize) -> f64 {
         let mut objective = 0.0;
         let plain = self.problem.weights.is_none() && self.problem.bend.is_none();
-        for (place, row) in jacobian.chunks_exact_mut(stride).enumerate() {
-            let error = self.error(place);
-            row[weights] = error;
+        for (row, derivatives) in jacobian.chunks_exact_mut(stride).enumerate() {
+            let error = self.error(o, row);
+            derivatives[weights] = error;
             if plain {
                 objective += error * error;
                 continue;
             }
-            let row_weight = self.row_weight(place);
+            let row_weight = self.row_weight(row);
             objective += row_weight * self.loss(error);
             let bent = match self.problem.bend {
                 Some(bend) if error.abs() > bend => bend / error.abs(),
                 _ => 1.0,
             };
             let factor = (row_weight * bent).sqrt();
-            for value in &mut row[..=weights] {
+            for value in &mut derivatives[..=weights] {
                 *value *= factor;
             }
         }
