@@ -91,7 +91,7 @@ const LEAST_GRADIENT: f64 = 1e-7;
 /// Relative gain of an epoch that is not worth another one. With the evidence it is larger: the
 /// objective is rescaled to about half the number of errors in every epoch.
 const LEAST_GAIN: f64 = 1e-9;
-const LEAST_GAIN_OF_EVIDENCE: f64 = 1e-3;
+const LEAST_GAIN_OF_EVIDENCE: f64 = 3e-4;
 
 /// Lowers the objective step by step from the weights of `network`, which takes the last ones.
 ///

@@ -52,7 +52,7 @@ const EPOCHS_ON_ALL_ROWS: usize = 3;
 
 /// Rows that most epochs are made on.
 fn few_rows(weights: usize) -> usize {
-    const PER_WEIGHT: usize = 40;
+    const PER_WEIGHT: usize = 32;
     const AT_LEAST: usize = 4096;
     AT_LEAST.max(PER_WEIGHT * weights)
 }
@@ -171,7 +171,7 @@ impl<'a> Job<'a> {
         let mut best = Best::default();
         let mut ended = self.stage(&open, &mut network, &mut best);
         let mut all = self.one_step(&self.division.learnt);
-        if self.few != self.division.learnt {
+        if self.few != self.division.learnt && training.closed_loop.is_none() {
             all.bend = problem.bend;
             open.problem = &all;
             open.max_epochs = training.max_epochs.min(EPOCHS_ON_ALL_ROWS);
