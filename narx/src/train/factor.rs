@@ -6,16 +6,26 @@
 #[derive(Debug, Clone)]
 pub(crate) struct Factor {
     size: usize,
-    /// The upper triangle, row by row, `size` apart.
+    /// The upper triangle, row by row, `size` apart. What is below the diagonal means nothing.
     rows: Vec<f64>,
 }
 
 impl Factor {
-    /// Factors a matrix of which the upper triangle is given row by row; None if it is not positive
-    /// definite.
-    pub(crate) fn of(mut rows: Vec<f64>, size: usize) -> Option<Self> {
-        let is_definite = factor(&mut rows, size);
-        is_definite.then_some(Self { size, rows })
+    /// Room for the factor of a matrix with that many rows.
+    pub(crate) fn new(size: usize) -> Self {
+        Self {
+            size,
+            rows: vec![0.0; size * size],
+        }
+    }
+
+    /// Factors a matrix; `fill` writes a row of it, given the place of the row and room for the
+    /// values from the diagonal on. False if the matrix is not positive definite.
+    pub(crate) fn set(&mut self, fill: impl Fn(usize, &mut [f64])) -> bool {
+        for (i, row) in self.rows.chunks_exact_mut(self.size.max(1)).enumerate() {
+            fill(i, &mut row[i..]);
+        }
+        factor(&mut self.rows, self.size)
     }
 
     /// Solves A x = `right`.
@@ -49,16 +59,69 @@ impl Factor {
 
     /// Replaces x, whose values before `from` are 0, by U⁻ᵀx.
     fn divide_by_transpose(&self, x: &mut [f64], from: usize) {
-        for k in from..self.size {
-            let row = &self.rows[k * self.size..(k + 1) * self.size];
-            let (done, rest) = x.split_at_mut(k + 1);
-            done[k] /= row[k];
-            subtract_product(rest, done[k], &row[k + 1..]);
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx512f") {
+                // SAFETY: the processor has just been found to have it.
+                #[allow(unsafe_code)]
+                return unsafe { divide_avx512(&self.rows, self.size, x, from) };
+            }
+            if has!("avx2") && has!("fma") {
+                // SAFETY: the processor has just been found to have both.
+                #[allow(unsafe_code)]
+                return unsafe { divide_avx2(&self.rows, self.size, x, from) };
+            }
         }
+        divide_plain(&self.rows, self.size, x, from);
     }
 }
 
+/// Replaces the upper triangle of a matrix by its factor.
 fn factor(rows: &mut [f64], size: usize) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx512f") {
+            // SAFETY: the processor has just been found to have it.
+            #[allow(unsafe_code)]
+            return unsafe { factor_avx512(rows, size) };
+        }
+        if has!("avx2") && has!("fma") {
+            // SAFETY: the processor has just been found to have both.
+            #[allow(unsafe_code)]
+            return unsafe { factor_avx2(rows, size) };
+        }
+    }
+    factor_plain(rows, size)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn factor_avx512(rows: &mut [f64], size: usize) -> bool {
+    factor_plain(rows, size)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn factor_avx2(rows: &mut [f64], size: usize) -> bool {
+    factor_plain(rows, size)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn divide_avx512(rows: &[f64], size: usize, x: &mut [f64], from: usize) {
+    divide_plain(rows, size, x, from);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn divide_avx2(rows: &[f64], size: usize, x: &mut [f64], from: usize) {
+    divide_plain(rows, size, x, from);
+}
+
+#[inline(always)]
+fn factor_plain(rows: &mut [f64], size: usize) -> bool {
     for k in 0..size {
         let (above, below) = rows.split_at_mut((k + 1) * size);
         let row = &mut above[k * size + k..];
@@ -78,39 +141,19 @@ fn factor(rows: &mut [f64], size: usize) -> bool {
     true
 }
 
-/// x − factor · y, in place.
-fn subtract_product(x: &mut [f64], factor: f64, y: &[f64]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::is_x86_feature_detected as has;
-        if has!("avx512f") {
-            // SAFETY: the processor has just been found to have it.
-            #[allow(unsafe_code)]
-            return unsafe { subtract_product_avx512(x, factor, y) };
-        }
-        if has!("avx2") && has!("fma") {
-            // SAFETY: the processor has just been found to have both.
-            #[allow(unsafe_code)]
-            return unsafe { subtract_product_avx2(x, factor, y) };
-        }
-    }
-    subtract_product_plain(x, factor, y);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn subtract_product_avx512(x: &mut [f64], factor: f64, y: &[f64]) {
-    subtract_product_plain(x, factor, y);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn subtract_product_avx2(x: &mut [f64], factor: f64, y: &[f64]) {
-    subtract_product_plain(x, factor, y);
-}
-
 #[inline(always)]
-fn subtract_product_plain(x: &mut [f64], factor: f64, y: &[f64]) {
+fn divide_plain(rows: &[f64], size: usize, x: &mut [f64], from: usize) {
+    for k in from..size {
+        let row = &rows[k * size..(k + 1) * size];
+        let (done, rest) = x.split_at_mut(k + 1);
+        done[k] /= row[k];
+        subtract_product(rest, done[k], &row[k + 1..]);
+    }
+}
+
+/// x − factor · y, in place.
+#[inline(always)]
+fn subtract_product(x: &mut [f64], factor: f64, y: &[f64]) {
     for (x, y) in x.iter_mut().zip(y) {
         *x = (-factor).mul_add(*y, *x);
     }
@@ -135,8 +178,13 @@ mod tests {
             let matrix = definite(size);
             let right = DVector::from_fn(size, |i, _| (i as f64).sin());
             let reference = Cholesky::new(matrix.clone()).expect("positive definite");
-            // Symmetric, so that columns are rows.
-            let factor = Factor::of(matrix.as_slice().to_vec(), size).expect("positive definite");
+            let mut factor = Factor::new(size);
+            let is_definite = factor.set(|i, row| {
+                for (j, value) in row.iter_mut().enumerate() {
+                    *value = matrix[(i, i + j)];
+                }
+            });
+            assert!(is_definite);
             let solution = factor.solve(right.as_slice());
             for (ours, theirs) in solution.iter().zip(&reference.solve(&right)) {
                 approx::assert_relative_eq!(*ours, *theirs, epsilon = 1e-10, max_relative = 1e-9);
@@ -151,9 +199,13 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_positive_definite() {
-        assert!(Factor::of(vec![1.0, 2.0, 2.0, 1.0], 2).is_none());
-        assert!(Factor::of(vec![f64::NAN], 1).is_none());
-        assert!(Factor::of(vec![0.0], 1).is_none());
-        assert!(Factor::of(vec![f64::INFINITY], 1).is_none());
+        let is_definite = |matrix: &[[f64; 2]; 2]| {
+            Factor::new(2).set(|i, row| row.copy_from_slice(&matrix[i][i..]))
+        };
+        assert!(is_definite(&[[1.0, 0.5], [0.5, 1.0]]));
+        for bad in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            assert!(!is_definite(&[[bad, 0.0], [0.0, 1.0]]));
+        }
+        assert!(!is_definite(&[[1.0, 2.0], [2.0, 1.0]]));
     }
 }

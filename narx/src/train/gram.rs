@@ -76,18 +76,15 @@ impl Gram {
         Some(Cholesky::new(matrix)?.solve(&right))
     }
 
-    /// The Cholesky factor of `scale` · JᵀJ + `ridge` · I; None if that is not positive definite.
-    pub(crate) fn factor(&self, scale: f64, ridge: f64) -> Option<Factor> {
-        let size = self.weights;
-        let mut rows = vec![0.0; size * size];
-        for (i, row) in rows.chunks_exact_mut(size).enumerate() {
-            let sums = &self.sums[i * self.stride..i * self.stride + size];
-            for (value, sum) in row[i..].iter_mut().zip(&sums[i..]) {
+    /// Factors `scale` · JᵀJ + `ridge` · I; false if that is not positive definite.
+    pub(crate) fn factor(&self, scale: f64, ridge: f64, factor: &mut Factor) -> bool {
+        factor.set(|i, row| {
+            let sums = &self.sums[i * self.stride + i..];
+            for (value, sum) in row.iter_mut().zip(sums) {
                 *value = scale * sum;
             }
-            row[i] += ridge;
-        }
-        Factor::of(rows, size)
+            row[0] += ridge;
+        })
     }
 
     /// (JᵀJ)⁻¹; None if JᵀJ is not positive definite.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use super::factor::Factor;
 use super::gram::Gram;
 use crate::network::Network;
 
@@ -138,6 +139,7 @@ struct Search {
     mu: f64,
     last: Linearised,
     gradient: Vec<f64>,
+    factor: Factor,
 }
 
 impl Search {
@@ -159,6 +161,7 @@ impl Search {
             mu: MU_START,
             last,
             gradient: vec![0.0; weights.len()],
+            factor: Factor::new(weights.len()),
         };
         if prior == Prior::Evidence {
             search.weigh(weights);
@@ -175,8 +178,9 @@ impl Search {
     fn step(&mut self, problem: &dyn Problem, network: &mut Network, before: f64) -> Option<f64> {
         let start = network.weights().to_vec();
         while self.mu <= MU_MOST {
-            if let Some(factor) = self.last.gram.factor(self.beta, self.alpha + self.mu) {
-                let step = factor.solve(&self.gradient);
+            let (beta, ridge) = (self.beta, self.alpha + self.mu);
+            if self.last.gram.factor(beta, ridge, &mut self.factor) {
+                let step = self.factor.solve(&self.gradient);
                 let moved: Vec<f64> = start.iter().zip(&step).map(|(w, d)| w + d).collect();
                 network.set_weights(&moved);
                 let cost = problem.objective(network).map(|it| self.cost(it, &moved));
@@ -208,8 +212,9 @@ impl Search {
     /// γ = P − α·trace((β JᵀJ + α I)⁻¹): how many weights the data determine.
     fn count_effective(&mut self) {
         let weights = self.gradient.len() as f64;
-        if let Some(factor) = self.last.gram.factor(self.beta, self.alpha) {
-            let trace = factor.trace_of_inverse();
+        let (beta, alpha) = (self.beta, self.alpha);
+        if self.last.gram.factor(beta, alpha, &mut self.factor) {
+            let trace = self.factor.trace_of_inverse();
             self.effective = (weights - self.alpha * trace).clamp(1e-6, weights);
         }
     }
