@@ -3,7 +3,7 @@
     python3 benches/results/collect.py target/criterion > raw.csv
 
 `times_yardstick` is the median over that of the yardstick with as many workers in the same run:
-`largest remainder` for splits, `equal` batches for replays.
+`largest remainder` for splits, `equal` batches for replays, nalgebra for networks.
 """
 
 import csv
@@ -21,7 +21,7 @@ def row(folder):
     return {
         "bench": about["group_id"],
         "what": about["function_id"],
-        "workers": int(about["value_str"]),
+        "workers": int(about["value_str"] or 0) or "",
         "min_us": round(times[0], 3),
         "quarter_us": round(low, 3),
         "median_us": round(middle, 3),
@@ -32,13 +32,14 @@ def row(folder):
 
 
 def main():
-    found = pathlib.Path(sys.argv[1]).glob("*/*/*/new")
-    order = lambda row: (row["bench"], row["workers"], row["what"])
+    folder = pathlib.Path(sys.argv[1])
+    found = [*folder.glob("*/*/*/new"), *folder.glob("narx*/*/new")]
+    order = lambda row: (row["bench"], row["workers"] or 0, row["what"])
     rows = sorted((row(folder) for folder in found), key=order)
     yardsticks = {
         (row["bench"], row["workers"]): row["median_us"]
         for row in rows
-        if row["what"] in ("largest remainder", "equal")
+        if row["what"] in ("largest remainder", "equal") or row["what"].startswith("nalgebra")
     }
     for each in rows:
         per = each["median_us"] / yardsticks[each["bench"], each["workers"]]
