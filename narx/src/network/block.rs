@@ -102,12 +102,17 @@ fn linearise_avx2(
 #[inline(always)]
 fn forecast(block: &mut Block, network: &Network) {
     for (unit, activations) in block.activations.iter_mut().enumerate() {
-        let mut sums = [network.hidden_bias(unit); ROWS];
-        for (d, x) in block.regressors.iter().enumerate() {
-            add_product(network.hidden_weight(d, unit), x, &mut sums);
+        let (mut sums, mut others) = ([network.hidden_bias(unit); ROWS], [0.0; ROWS]);
+        let (pairs, last) = block.regressors.as_chunks::<2>();
+        for (pair, [even, odd]) in pairs.iter().enumerate() {
+            add_product(network.hidden_weight(2 * pair, unit), even, &mut sums);
+            add_product(network.hidden_weight(2 * pair + 1, unit), odd, &mut others);
         }
-        for sum in &mut sums {
-            *sum = tanh(*sum);
+        for x in last {
+            add_product(network.hidden_weight(2 * pairs.len(), unit), x, &mut sums);
+        }
+        for (sum, other) in sums.iter_mut().zip(others) {
+            *sum = tanh(*sum + other);
         }
         *activations = sums;
     }

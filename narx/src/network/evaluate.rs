@@ -262,9 +262,20 @@ fn activate(mut weights: &[Lanes], stride: usize, x: &[f64], units: &mut [Lanes]
     for sums in &mut *units {
         let (of_group, rest) = weights.split_at(stride);
         weights = rest;
+        // Two sums, so that a product waits for half as many before it.
+        let mut others = [0.0; LANES];
         *sums = of_group[0];
-        for (weights, &x) in of_group[1..].iter().zip(x) {
-            multiply_add(weights, &[x; LANES], sums);
+        let (pairs, last) = of_group[1..].as_chunks::<2>();
+        let (x_pairs, x_last) = x.as_chunks::<2>();
+        for ([even, odd], [x_even, x_odd]) in pairs.iter().zip(x_pairs) {
+            multiply_add(even, &[*x_even; LANES], sums);
+            multiply_add(odd, &[*x_odd; LANES], &mut others);
+        }
+        for (weights, x) in last.iter().zip(x_last) {
+            multiply_add(weights, &[*x; LANES], sums);
+        }
+        for (sum, other) in sums.iter_mut().zip(others) {
+            *sum += other;
         }
     }
     // One loop over all of them, which is what a compiler turns into the widest vectors.
