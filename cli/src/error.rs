@@ -1,8 +1,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use lbbsp::{gpu_profile, sizing};
+use lbbsp::{gpu_profile, narx, sizing};
 
+use crate::worker_names::plain;
 use crate::{series_file, trace_file};
 
 /// Why a command came to no end.
@@ -51,6 +52,53 @@ pub(crate) enum Error {
     ColumnTwice { name: String },
     #[error("policy `{name}` is named twice")]
     Twice { name: String },
+    #[error("`--lags` names `{column}`, which is none of the columns in use: {}", quoted(.known))]
+    LagsOfUnknown { column: String, known: Vec<String> },
+    #[error("`--lags` names `{column}` twice; several lags are joined by `+`")]
+    LagsTwice { column: String },
+    #[error("`{}` and `{}` are both targets, which share their lags: give them the same", .names[0], .names[1])]
+    LagsDiffer { names: [String; 2] },
+    #[error("lag 0 of the target `{column}` is what is to be forecast: its lags begin at 1")]
+    LagZero { column: String },
+    #[error("{}: {cause}", .path.display())]
+    Model { path: PathBuf, cause: narx::Error },
+    #[error("cannot train {what}: {cause}{}", among(.cause, *.rows, *.part, *.longest_lag))]
+    Training {
+        what: String,
+        cause: narx::Error,
+        /// Rows of the logs.
+        rows: usize,
+        /// Those of them to train on.
+        part: usize,
+        longest_lag: usize,
+    },
+    #[error(
+        "{} has been trained on every row of these logs, so its errors there say nothing about new rows: give logs with later rows, or `--allow-seen` to score these nevertheless",
+        .path.display()
+    )]
+    AllSeen { path: PathBuf },
+    #[error(
+        "baseline `{name}` learns from the rows that the model was trained on, and none of them are in these logs: give the logs that it was trained on too, or other `--baselines`"
+    )]
+    NothingToLearnFrom { name: &'static str },
+    #[error("{name} has no forecast of any row to score that has a value")]
+    NothingScored { name: String },
+    #[error("no row to score has a value and a forecast of every model")]
+    NothingInCommon,
+    #[error("{}: the model has no inputs, so it needs no `--future`", .path.display())]
+    NoFuture { path: PathBuf },
+    #[error("`{session}`: {}", future_rows(.file.as_ref(), .name, *.needed, *.got))]
+    FutureRows {
+        file: Option<PathBuf>,
+        session: String,
+        name: String,
+        needed: usize,
+        got: usize,
+    },
+    #[error("cannot forecast `{session}`: {cause}")]
+    Forecast { session: String, cause: narx::Error },
+    #[error("{0}")]
+    Narx(narx::Error),
     #[error("{cause}{}", called(.name))]
     Sizing {
         cause: sizing::Error,
@@ -64,7 +112,40 @@ fn called(name: &Option<String>) -> String {
         .map_or(String::new(), |name| format!(" (that is `{name}`)"))
 }
 
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// Why there may be too few rows to train on.
+fn among(cause: &narx::Error, rows: usize, part: usize, longest_lag: usize) -> String {
+    match cause {
+        narx::Error::TooFewRows { .. } | narx::Error::TooShort { .. } => format!(
+            "; of the {rows} rows in the logs, {part} are to train on, and the longest lag is {longest_lag}"
+        ),
+        _ => String::new(),
+    }
+}
+
+fn future_rows(file: Option<&PathBuf>, name: &str, needed: usize, got: usize) -> String {
+    let rows = if needed == 1 { "row" } else { "rows" };
+    let name = plain(name);
+    match file {
+        None => format!(
+            "the forecast needs the input `{name}` of the coming {needed} {rows}: give a file of them as `--future`"
+        ),
+        Some(file) => format!(
+            "{} must have {needed} {rows} with the input `{name}` for it, got {got}",
+            file.display()
+        ),
+    }
+}
+
 impl Error {
+    pub(crate) fn narx(cause: narx::Error) -> Self {
+        Self::Narx(cause)
+    }
+
     /// A cause that numbers workers, where these have names.
     pub(crate) fn sizing(cause: sizing::Error, names: &[String]) -> Self {
         use sizing::Error as E;

@@ -1,6 +1,6 @@
 use std::process::Termination;
 
-use lbbsp::sizing;
+use lbbsp::{narx, sizing};
 
 use crate::error::Error;
 
@@ -76,8 +76,16 @@ impl From<&Error> for ExitCode {
             | Error::NoSeries { .. }
             | Error::NoTarget
             | Error::ColumnTwice { .. }
+            | Error::LagsOfUnknown { .. }
+            | Error::LagsTwice { .. }
+            | Error::LagsDiffer { .. }
+            | Error::LagZero { .. }
+            | Error::NoFuture { .. }
             | Error::Twice { .. } => Self::Usage,
             Error::Sizing { cause, .. } => of_sizing(cause),
+            Error::Training { cause, .. } | Error::Forecast { cause, .. } | Error::Narx(cause) => {
+                of_narx(cause)
+            }
             Error::Read { .. }
             | Error::Directory { .. }
             | Error::Write { .. }
@@ -86,6 +94,12 @@ impl From<&Error> for ExitCode {
             | Error::Log { .. }
             | Error::Profile { .. }
             | Error::Curve { .. }
+            | Error::Model { .. }
+            | Error::AllSeen { .. }
+            | Error::NothingToLearnFrom { .. }
+            | Error::NothingScored { .. }
+            | Error::NothingInCommon
+            | Error::FutureRows { .. }
             | Error::Picture { .. } => Self::Input,
         }
     }
@@ -109,9 +123,39 @@ fn of_sizing(cause: &sizing::Error) -> ExitCode {
     }
 }
 
+fn of_narx(cause: &narx::Error) -> ExitCode {
+    use narx::Error as E;
+    match cause {
+        E::Setting { .. }
+        | E::NoRegressors
+        | E::Lags { .. }
+        | E::LastValueLag
+        | E::NoOutput
+        | E::DuplicateName { .. } => ExitCode::Usage,
+        E::Diverged | E::RanAway { .. } => ExitCode::NotConverged,
+        _ => ExitCode::Input,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_training_that_diverged_did_not_converge() {
+        let training = |cause| Error::Training {
+            what: "the model".to_owned(),
+            cause,
+            rows: 1,
+            part: 1,
+            longest_lag: 1,
+        };
+        let code = |cause| ExitCode::from(&training(cause));
+        assert_eq!(code(narx::Error::Diverged), ExitCode::NotConverged);
+        assert_eq!(code(narx::Error::NoRegressors), ExitCode::Usage);
+        let too_few = narx::Error::TooFewRows { got: 0, needed: 2 };
+        assert_eq!(code(too_few), ExitCode::Input);
+    }
 
     #[test]
     fn the_readme_has_the_same_table() {

@@ -3,10 +3,11 @@ use lbbsp::sizing::Limit;
 use lbbsp::sizing::replay::Summary;
 use serde::Serialize;
 
+use crate::backtest;
 use crate::replay::Outcome;
 
 /// Changes when a key is renamed, dropped or changes its meaning; a new key changes nothing.
-const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 1;
 
 #[derive(Serialize)]
 struct PlanForm<'a> {
@@ -31,6 +32,25 @@ struct ReplayForm<'a> {
     policies: &'a [Summary],
 }
 
+#[derive(Serialize)]
+struct DemoForm<'a> {
+    #[serde(flatten)]
+    replay: ReplayForm<'a>,
+    forecast: backtest::Form<'a>,
+}
+
+impl<'a> ReplayForm<'a> {
+    fn of(outcome: &'a Outcome) -> Self {
+        Self {
+            format: FORMAT,
+            global_batch: outcome.global_batch,
+            workers: &outcome.workers,
+            iterations: outcome.iterations(),
+            policies: &outcome.comparison.summaries,
+        }
+    }
+}
+
 /// What `lbbsp size --json` prints.
 pub(crate) fn of_plan(plan: &Plan, workers: &[String]) -> String {
     text(&PlanForm {
@@ -49,12 +69,14 @@ pub(crate) fn of_plan(plan: &Plan, workers: &[String]) -> String {
 
 /// What `lbbsp replay --json` prints.
 pub(crate) fn of_replay(outcome: &Outcome) -> String {
-    text(&ReplayForm {
-        format: FORMAT,
-        global_batch: outcome.global_batch,
-        workers: &outcome.workers,
-        iterations: outcome.iterations(),
-        policies: &outcome.comparison.summaries,
+    text(&ReplayForm::of(outcome))
+}
+
+/// What `lbbsp demo --json` prints.
+pub(crate) fn of_demo(outcome: &Outcome, forecast: &backtest::Outcome) -> String {
+    text(&DemoForm {
+        replay: ReplayForm::of(outcome),
+        forecast: forecast.form(),
     })
 }
 
@@ -68,7 +90,8 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
     }
 }
 
-fn text(form: &impl Serialize) -> String {
+/// A form as it is printed and written.
+pub(crate) fn text(form: &impl Serialize) -> String {
     let mut json = serde_json::to_string_pretty(form)
         .expect("structs with text keys are always representable as JSON");
     json.push('\n');

@@ -1,23 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+mod backtest;
 mod completions;
 mod demo;
 mod error;
 mod exit;
 mod files;
+mod forecast;
+mod inspect;
 mod json;
+mod lags;
 mod log_file;
+mod model_file;
+mod model_flags;
 mod picture;
 mod progress;
 mod replay;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the commands that read logs follow")
-)]
 mod series_file;
 mod size;
 mod table;
 mod trace_file;
+mod train;
+mod training;
 mod unit;
 mod worker_lists;
 mod worker_names;
@@ -49,6 +53,10 @@ struct Cli {
 enum Command {
     Size(size::Args),
     Replay(replay::Args),
+    Train(train::Args),
+    Backtest(backtest::Args),
+    Forecast(forecast::Args),
+    Inspect(inspect::Args),
     Demo(demo::Args),
     Completions(completions::Args),
 }
@@ -58,6 +66,8 @@ fn after_help() -> String {
   lbbsp demo
   lbbsp size --global-batch 256 --speeds 120,60,30
   lbbsp replay bursts.csv quota.csv --global-batch 2048
+  lbbsp train bursts.csv --target speed --inputs running_before -o model.json
+  lbbsp backtest bursts.csv --model model.json
   lbbsp completions bash > lbbsp.bash";
     format!("{examples}\n\n{}", exit::listing())
 }
@@ -88,6 +98,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match &command {
         Command::Size(args) => size::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Train(args) => train::run(args),
+        Command::Backtest(args) => backtest::run(args),
+        Command::Forecast(args) => forecast::run(args),
+        Command::Inspect(args) => inspect::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions(args) => completions::run(args),
     };

@@ -78,13 +78,13 @@ fn cells(summary: &Summary, unit: Unit) -> [String; 9] {
     ]
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
 
 /// A table of numbers whose first column is text.
-fn aligned(header: &[&str]) -> Table {
+pub(crate) fn aligned(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_header(header.to_vec());
     for column in table.column_iter_mut().skip(1) {
@@ -93,7 +93,7 @@ fn aligned(header: &[&str]) -> Table {
     table
 }
 
-fn align_left(table: &mut Table, index: usize) {
+pub(crate) fn align_left(table: &mut Table, index: usize) {
     if let Some(column) = table.column_mut(index) {
         column.set_cell_alignment(CellAlignment::Left);
     }

@@ -48,9 +48,38 @@ fn decimal(value: f64) -> String {
     }
 }
 
+/// A number of any size as text, of four digits or more.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        v if !(1e-4..1e7).contains(&v) => format!("{value:.3e}"),
+        v if v >= 1000.0 => format!("{value:.1}"),
+        v => {
+            let digits = (3.0 - v.log10().floor()) as usize;
+            format!("{value:.digits$}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        for (value, shown) in [
+            (0.0, "0"),
+            (12_345.67, "12345.7"),
+            (123.456, "123.5"),
+            (-1.234_56, "-1.235"),
+            (0.003_123_4, "0.003123"),
+            (1.5e-7, "1.500e-7"),
+            (f64::MAX, "1.798e308"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
+    }
 
     #[test]
     fn times_are_shown_in_a_unit_that_fits() {

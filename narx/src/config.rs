@@ -295,15 +295,22 @@ impl Training {
     /// ```
     pub fn closed_loop() -> Self {
         Self {
+            closed_loop: Some(ClosedLoop::default()),
+            ..Self::bayes()
+        }
+    }
+
+    /// Bayesian regularisation, which learns from all rows and needs none to judge.
+    pub fn bayes() -> Self {
+        Self {
             algorithm: Algorithm::Bayes,
             validation: Validation::None,
-            closed_loop: Some(ClosedLoop::default()),
             ..Self::default()
         }
     }
 
-    /// The number of starts for that many rows.
-    pub(crate) fn starts_for(&self, rows: usize) -> usize {
+    /// The number of starts for that many complete rows: `starts`, or what stands there.
+    pub fn starts_for(&self, rows: usize) -> usize {
         const ROWS_IN_ALL: usize = 30_000;
         const MOST: usize = 6;
         self.starts

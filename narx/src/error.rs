@@ -150,7 +150,9 @@ pub enum Error {
         what: &'static str,
     },
     /// Not enough complete rows to learn from.
-    #[error("{got} rows have all their regressors and outputs, at least {needed} are needed")]
+    #[error(
+        "too few complete rows (those with all their lagged values and outputs): {got}, it takes at least {needed}"
+    )]
     TooFewRows {
         /// Complete rows.
         got: usize,

@@ -163,12 +163,14 @@ pub(crate) fn root_mean_square_error(data: &Data<'_>, runs: &[Run], network: &Ne
                 let scaler = &frame.columns[o].scaler;
                 let truth = &data.sessions[run.session][o][rows.clone()];
                 for (truth, &scaled) in truth.iter().zip(&block.outputs[o]) {
-                    *square += (truth - scaler.unscale(scaled)).powi(2);
+                    // In units of the spread, so that no square overflows.
+                    *square += ((truth - scaler.unscale(scaled)) / scaler.unit()).powi(2);
                 }
             }
         }
     }
     let rows: usize = runs.iter().map(|run| run.rows.len()).sum();
-    let root = |square: &f64| (square / rows as f64).sqrt();
-    squares.iter().map(root).collect()
+    let units = frame.columns.iter().map(|column| column.scaler.unit());
+    let root = |(square, unit): (&f64, f64)| ((square / rows as f64).sqrt() * unit).min(f64::MAX);
+    squares.iter().zip(units).map(root).collect()
 }

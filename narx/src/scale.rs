@@ -81,6 +81,15 @@ impl Scaler {
         if self.log { value.exp() } else { value }
     }
 
+    /// The size of a typical value, in the units of the series.
+    pub(crate) fn unit(&self) -> f64 {
+        if self.log {
+            self.shift.exp().clamp(f64::MIN_POSITIVE, f64::MAX)
+        } else {
+            self.spread
+        }
+    }
+
     /// Whether this came from a file that this crate could have written.
     pub(crate) fn is_sound(&self) -> bool {
         self.shift.is_finite() && self.factor > 0.0 && self.factor == 1.0 / self.spread

@@ -1,17 +1,22 @@
-//! A replay as SVG pictures.
+//! Replays, trainings and back-tests as SVG pictures.
 
+mod forecast;
+mod residuals;
 mod sizes;
+mod training;
 mod waiting;
 
-use std::fmt::Display;
 use std::path::Path;
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::backtest;
 use crate::error::Error;
 use crate::files;
 use crate::replay::Outcome;
+use crate::series_file::Log;
+use crate::training::History;
 
 const FONT: &str = "sans-serif";
 const TEXT_SIZE: i32 = 16;
@@ -20,19 +25,48 @@ const GRID: RGBColor = RGBColor(225, 225, 225);
 
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// Draws both pictures into a folder and returns what was written.
+/// Draws both pictures of a replay into a folder and returns what was written.
 pub(crate) fn write(outcome: &Outcome, folder: &Path) -> Result<String, Error> {
     files::make_folder(folder)?;
     let (sizes, waiting) = (folder.join("sizes.svg"), folder.join("waiting.svg"));
-    let failed = |path: &Path, cause: &dyn Display| Error::Picture {
+    save(&sizes, sizes::draw(outcome))?;
+    save(&waiting, waiting::draw(outcome))?;
+    Ok(format!("{}, {}", sizes.display(), waiting.display()))
+}
+
+/// Draws both pictures of a back-test into a folder and returns what was written.
+pub(crate) fn write_backtest(
+    outcome: &backtest::Outcome,
+    log: &Log,
+    folder: &Path,
+) -> Result<String, Error> {
+    files::make_folder(folder)?;
+    let (forecast, residuals) = (folder.join("forecast.svg"), folder.join("residuals.svg"));
+    write_forecast(outcome, log, &forecast)?;
+    save(&residuals, residuals::draw(&outcome.checks))?;
+    Ok(format!("{}, {}", forecast.display(), residuals.display()))
+}
+
+/// Draws forecasts against the truth.
+pub(crate) fn write_forecast(
+    outcome: &backtest::Outcome,
+    log: &Log,
+    path: &Path,
+) -> Result<(), Error> {
+    save(path, forecast::draw(outcome, log))
+}
+
+/// Draws the errors over the epochs.
+pub(crate) fn write_training(history: &History, path: &Path) -> Result<(), Error> {
+    save(path, training::draw(history))
+}
+
+fn save(path: &Path, drawn: Result<String, DrawError>) -> Result<(), Error> {
+    let drawn = drawn.map_err(|cause| Error::Picture {
         path: path.to_owned(),
         cause: cause.to_string(),
-    };
-    let drawn = sizes::draw(outcome).map_err(|cause| failed(&sizes, &cause))?;
-    files::write(&sizes, &drawn)?;
-    let drawn = waiting::draw(outcome).map_err(|cause| failed(&waiting, &cause))?;
-    files::write(&waiting, &drawn)?;
-    Ok(format!("{}, {}", sizes.display(), waiting.display()))
+    })?;
+    files::write(path, &drawn)
 }
 
 /// Colours that people with any kind of colour vision can tell apart (Okabe and Ito, "Color
@@ -97,4 +131,39 @@ impl Style {
 fn width(text: &str, size: i32) -> i32 {
     const WIDEST: f64 = 0.54;
     (text.chars().count() as f64 * f64::from(size) * WIDEST) as i32
+}
+
+/// The number at a tick of an axis of whole numbers: nothing between two of them is one.
+fn whole(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        String::new()
+    }
+}
+
+fn label(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1e6 || (v > 0.0 && v < 1e-2) => format!("{value:.1e}"),
+        v if v >= 10.0 || v.fract() == 0.0 => format!("{value:.0}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// What the lines of a picture are, one beside the other.
+fn draw_key(
+    canvas: &Canvas<'_>,
+    (left, middle): (i32, i32),
+    entries: &[(&str, RGBColor)],
+) -> Result<(), DrawError> {
+    const SWATCH: i32 = 18;
+    const GAP: i32 = 24;
+    let mut x = left;
+    for (what, colour) in entries {
+        let swatch = [(x, middle - 3), (x + SWATCH, middle + 3)];
+        canvas.draw(&Rectangle::new(swatch, colour.filled()))?;
+        put(canvas, what, (x + SWATCH + 8, middle), Style::TEXT)?;
+        x += SWATCH + 8 + width(what, TEXT_SIZE) + GAP;
+    }
+    Ok(())
 }

@@ -1,7 +1,9 @@
 use lbbsp::sizing::replay::{Iteration, Run};
 use plotters::prelude::*;
 
-use super::{COLOURS, Canvas, DrawError, FONT, GRID, Style, TEXT_SIZE, picture, put, width};
+use super::{
+    COLOURS, Canvas, DrawError, FONT, GRID, Style, TEXT_SIZE, label, picture, put, whole, width,
+};
 use crate::replay::Outcome;
 use crate::unit::Unit;
 
@@ -184,23 +186,6 @@ fn alike(run: &Run) -> bool {
     let apart = |(a, b): (&u32, &u32)| a.abs_diff(*b) > 1;
     let alike = |sizes: &[u32]| !sizes.iter().zip(&sizes[1..]).any(apart);
     workers(run) > 1 && shown(run).iter().all(|iteration| alike(&iteration.sizes))
-}
-
-/// Nothing between two iterations is an iteration.
-fn whole(value: f64) -> String {
-    if value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else {
-        String::new()
-    }
-}
-
-fn label(value: f64) -> String {
-    match value.abs() {
-        v if v >= 1e6 || (v > 0.0 && v < 1e-2) => format!("{value:.1e}"),
-        v if v >= 10.0 || v.fract() == 0.0 => format!("{value:.0}"),
-        _ => format!("{value:.2}"),
-    }
 }
 
 /// Which colour is which worker, in as many lines as it takes.

@@ -29,17 +29,22 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     })
 }
 
-/// A column with a row more before each of the given rows, which rise; `fill` makes its value of
-/// that of the row behind it.
-pub(super) fn opened<T: Copy>(values: Vec<T>, rows: &[usize], fill: impl Fn(T) -> T) -> Vec<T> {
+/// A column with `count` rows more before each of the given rows, which rise; `fill` makes their
+/// value of that of the row behind them.
+pub(super) fn opened<T: Copy>(
+    values: Vec<T>,
+    rows: &[usize],
+    count: usize,
+    fill: impl Fn(T) -> T,
+) -> Vec<T> {
     if rows.is_empty() {
         return values;
     }
-    let mut all = Vec::with_capacity(values.len() + rows.len());
+    let mut all = Vec::with_capacity(values.len() + rows.len() * count);
     let mut from = 0;
     for &row in rows {
         all.extend_from_slice(&values[from..row]);
-        all.push(fill(values[row]));
+        all.extend(std::iter::repeat_n(fill(values[row]), count));
         from = row;
     }
     all.extend_from_slice(&values[from..]);
@@ -75,10 +80,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_put_into_each_gap() {
+    fn rows_are_put_into_each_gap() {
         let column = vec![1, 2, 3, 4];
-        assert_eq!(opened(column.clone(), &[1, 3], |_| 0), [1, 0, 2, 3, 0, 4]);
-        assert_eq!(opened(column.clone(), &[3], |next| next), [1, 2, 3, 4, 4]);
-        assert_eq!(opened(column, &[], |_| 0), [1, 2, 3, 4]);
+        let one = opened(column.clone(), &[1, 3], 1, |_| 0);
+        assert_eq!(one, [1, 0, 2, 3, 0, 4]);
+        let two = opened(column.clone(), &[3], 2, |next| next);
+        assert_eq!(two, [1, 2, 3, 4, 4, 4]);
+        assert_eq!(opened(column, &[], 2, |_| 0), [1, 2, 3, 4]);
     }
 }

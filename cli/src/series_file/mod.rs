@@ -9,6 +9,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use lbbsp::narx::{Series, Session};
@@ -18,7 +19,7 @@ use crate::files;
 use crate::log_file::{self, Records, Text};
 use crate::worker_names::{self, plain};
 use columns::Layout;
-pub(crate) use columns::SeriesColumns;
+pub(crate) use columns::{RowColumns, SeriesColumns, named_series};
 pub(crate) use fault::Fault;
 use gaps::{behind_gaps, opened};
 use rows::{Rows, SessionRows};
@@ -26,68 +27,111 @@ use rows::{Rows, SessionRows};
 /// The sessions of some files; all lists have one entry a session, in the same order.
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// The sessions, with a row of nothing but missing values in each gap.
+    /// The sessions, with rows of nothing but missing values in each gap.
     pub(crate) series: Series,
     /// The file, and the session of it if a column tells several apart. No two are the same.
     pub(crate) names: Vec<String>,
+    /// What the file calls the session, if a column tells several apart.
+    pub(crate) sessions: Vec<Option<String>>,
     /// How many gaps were found.
     pub(crate) gaps: Vec<usize>,
-    /// When each row was recorded, NaN in a gap; None without a column of times. Dates are seconds
-    /// since 1970.
-    pub(crate) times: Option<Vec<Vec<f64>>>,
     /// The line of its file that each row is in; of a gap that of the row behind it.
     pub(crate) lines: Vec<Vec<usize>>,
 }
 
 impl Log {
-    /// How many rows of the files each session has: gaps do not count.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> {
-        let sessions = self.series.sessions().iter().zip(&self.gaps);
-        sessions.map(|(session, gaps)| session.len() - gaps)
+    /// How many of some rows of a session are rows of its file: those in gaps do not count.
+    pub(crate) fn recorded(&self, session: usize, rows: Range<usize>) -> usize {
+        let lines = &self.lines[session];
+        let recorded = |&row: &usize| lines.get(row + 1) != Some(&lines[row]);
+        rows.filter(recorded).count()
     }
 
-    fn push(&mut self, name: String, session: SessionRows) {
+    /// How many rows of the files there are in all.
+    pub(crate) fn rows(&self) -> usize {
+        let sessions = 0..self.names.len();
+        sessions
+            .map(|session| self.recorded(session, 0..self.lines[session].len()))
+            .sum()
+    }
+
+    fn of(series: Series) -> Self {
+        Self {
+            series,
+            names: Vec::new(),
+            sessions: Vec::new(),
+            gaps: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Adds the sessions of a file; in messages it is `shown`.
+    fn add(
+        &mut self,
+        file: &str,
+        shown: &str,
+        bytes: &[u8],
+        columns: &RowColumns,
+        reach: usize,
+    ) -> Result<(), Error> {
+        let sessions = sessions(bytes, &self.series, columns).map_err(|fault| Error::Log {
+            file: shown.to_owned(),
+            fault,
+        })?;
+        for session in sessions {
+            self.push(file, session, reach);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, file: &str, session: SessionRows, reach: usize) {
         let outputs = self.series.outputs().len();
-        let behind = session.times.as_deref().map_or(Vec::new(), behind_gaps);
-        let missing = |values| opened(values, &behind, |_| f64::NAN);
+        let mut behind = session.times.as_deref().map_or(Vec::new(), behind_gaps);
+        self.gaps.push(behind.len());
+        // A lag that reaches further back than there are rows finds nothing across a gap either.
+        if reach > session.lines.len() {
+            behind.clear();
+        }
+        let missing = |values| opened(values, &behind, reach, |_| f64::NAN);
         let mut values: Vec<Vec<f64>> = session.values.into_iter().map(missing).collect();
         let inputs = values.split_off(outputs);
         let read = Session::new(values, inputs).expect("every row has a value of every column");
         let pushed = self.series.push(read);
         pushed.expect("the columns are those of the series");
-        if let (Some(all), Some(times)) = (&mut self.times, session.times) {
-            all.push(missing(times));
-        }
-        self.lines.push(opened(session.lines, &behind, |next| next));
-        self.gaps.push(behind.len());
-        self.names.push(name);
+        let lines = opened(session.lines, &behind, reach, |next| next);
+        self.lines.push(lines);
+        self.names.push(match &session.name {
+            None => file.to_owned(),
+            Some(name) => format!("{file}/{}", plain(name)),
+        });
+        self.sessions.push(session.name);
     }
 }
 
-/// Reads the sessions of all files.
-pub(crate) fn read(paths: &[PathBuf], columns: &SeriesColumns) -> Result<Log, Error> {
-    let mut log = Log {
-        series: columns.series()?,
-        names: Vec::new(),
-        gaps: Vec::new(),
-        times: columns.time.as_ref().map(|_| Vec::new()),
-        lines: Vec::new(),
-    };
+/// Reads the sessions of all files, with the columns that `series` names.
+///
+/// `reach` is the longest lag in use: so many rows of missing values are put into each gap, and no
+/// lag reaches across.
+pub(crate) fn read(
+    paths: &[PathBuf],
+    series: Series,
+    columns: &RowColumns,
+    reach: usize,
+) -> Result<Log, Error> {
+    let mut log = Log::of(series);
     for (path, file) in paths.iter().zip(worker_names::of_files(paths)) {
         let bytes = files::read(path)?;
-        let sessions = sessions(&bytes, &log.series, columns).map_err(|fault| Error::Log {
-            file: plain(&path.to_string_lossy()),
-            fault,
-        })?;
-        for session in sessions {
-            let name = match &session.name {
-                None => file.clone(),
-                Some(name) => format!("{file}/{name}"),
-            };
-            log.push(name, session);
-        }
+        let shown = plain(&path.to_string_lossy());
+        log.add(&file, &shown, &bytes, columns, reach)?;
     }
     log.names = worker_names::numbered(log.names);
+    Ok(log)
+}
+
+/// Reads the one session of a file that is in memory.
+pub(crate) fn parse(name: &str, bytes: &[u8], series: Series, reach: usize) -> Result<Log, Error> {
+    let mut log = Log::of(series);
+    log.add(name, name, bytes, &RowColumns::default(), reach)?;
     Ok(log)
 }
 
@@ -95,7 +139,7 @@ pub(crate) fn read(paths: &[PathBuf], columns: &SeriesColumns) -> Result<Log, Er
 fn sessions(
     bytes: &[u8],
     series: &Series,
-    columns: &SeriesColumns,
+    columns: &RowColumns,
 ) -> Result<Vec<SessionRows>, Fault> {
     let bytes = log_file::unpacked(bytes)?;
     let text = Text::of(&bytes)?;

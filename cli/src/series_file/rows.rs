@@ -64,7 +64,7 @@ impl Rows {
         let place = self.sessions.len();
         self.places.insert(name.to_owned(), place);
         self.sessions.push(SessionRows {
-            name: self.layout.session.map(|_| plain(name)),
+            name: self.layout.session.map(|_| name.to_owned()),
             values: vec![Vec::new(); self.layout.values.len()],
             times: self.layout.time.map(|_| Vec::new()),
             lines: Vec::new(),

@@ -20,7 +20,10 @@ fn the_demo_writes_the_same_files_each_time() {
     assert_eq!(first.stdout, second.stdout.replace("again", "lbbsp-demo"));
     let files = written(&folder.path().join("lbbsp-demo"));
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["demo.json", "sizes.svg", "waiting.svg"]);
+    assert_eq!(
+        names,
+        ["demo.json", "forecast.svg", "sizes.svg", "waiting.svg"]
+    );
     assert_eq!(files, written(&folder.path().join("again")));
 }
 
@@ -48,7 +51,25 @@ fn the_demo_is_a_replay_of_the_recordings() {
     let mut args: Vec<&str> = args.split(' ').collect();
     args.push("equal,last,ema,ema-adaptive,informed,oracle");
     let replayed = run_in(folder.path(), &args).json();
-    assert_eq!(replayed, run_in(folder.path(), &["demo", "--json"]).json());
+    let mut demo = run_in(folder.path(), &["demo", "--json"]).json();
+    assert!(demo.as_object_mut().unwrap().remove("forecast").is_some());
+    assert_eq!(replayed, demo);
+}
+
+#[test]
+fn the_demo_forecasts_what_train_and_backtest_do() {
+    let folder = folder();
+    let line = "train bursts.csv --target speed --inputs running_before -o model.json";
+    assert_eq!(line_in(folder.path(), line).code, DONE);
+    let tried = line_in(
+        folder.path(),
+        "backtest bursts.csv --model model.json --json",
+    );
+    let demo = run_in(folder.path(), &["demo", "--json"]).json();
+    assert_eq!(demo["forecast"], tried.json());
+    let text = run_in(folder.path(), &["demo"]).stdout;
+    let best = &demo["forecast"]["models"][0]["name"];
+    assert!(text.contains(&format!("{} is best", best.as_str().unwrap())));
 }
 
 #[test]

@@ -27,6 +27,11 @@ fn examples(help: &str) -> Vec<&str> {
 #[test]
 fn every_example_in_a_help_text_works() {
     let folder = folder();
+    // What the examples of one command need another one makes.
+    let line = "train bursts.csv --target speed --inputs running_before -o model.json";
+    assert_eq!(line_in(folder.path(), line).code, DONE);
+    let line = "train jobs.csv --target rate --session job --time when -o jobs.json";
+    assert_eq!(line_in(folder.path(), line).code, DONE);
     let binary = assert_cmd::cargo::cargo_bin!("lbbsp");
     let path = std::env::join_paths(
         std::iter::once(binary.parent().unwrap().to_owned())
@@ -70,7 +75,7 @@ fn help_states_the_exit_codes() {
 #[test]
 fn no_or_an_unknown_subcommand_is_wrong_usage() {
     run(&[]).refused(USAGE, &["Usage:"]);
-    run(&["train"]).refused(USAGE, &["'train'"]);
+    run(&["balance"]).refused(USAGE, &["'balance'"]);
     assert_eq!(
         run(&["--version"]).stdout,
         format!("lbbsp {}\n", env!("CARGO_PKG_VERSION"))

@@ -1,12 +1,16 @@
 //! The tool as its users run it.
 
+mod backtest;
 mod completions;
 mod demo;
+mod forecast;
 mod help;
+mod inspect;
 mod recorded;
 mod replay;
 mod size;
 mod traces;
+mod train;
 
 use std::path::Path;
 
@@ -84,9 +88,50 @@ fn folder() -> TempDir {
         };
         profile(&[1, 32, 64].map(point).join(", "))
     };
+    write("next.csv", "running_before\n1\n2\n1\n");
+    let mut jobs = String::from("when,job,rate\n");
+    for row in 0..60 {
+        let rate = 20 + (row * row) % 13;
+        jobs.push_str(&format!("2026-01-01 00:{row:02}:00,a,{rate}\n"));
+        jobs.push_str(&format!("2026-01-01 00:{row:02}:00,b,{}\n", 2 * rate));
+    }
+    write("jobs.csv", &jobs);
     write("a.json", &points(0.001));
     write("b.json", &points(0.002));
     folder
+}
+
+/// A log of a worker with so many rows: `speed` follows its past and `cpu`, which is known before;
+/// `mem` never changes.
+fn log(rows: usize) -> String {
+    let mut text = String::from("t,speed,cpu,mem\n");
+    let (mut speed, mut state) = (100.0, 1_u64);
+    for row in 0..rows {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let noise = (state >> 33) as f64 / (1_u64 << 31) as f64 - 0.5;
+        let cpu = f64::from(u8::from(row % 17 < 6));
+        speed = 0.5 * speed + 60.0 - 25.0 * cpu + 4.0 * noise;
+        text.push_str(&format!("{row},{speed:.3},{cpu},64\n"));
+    }
+    text
+}
+
+const TRAIN: &str = "train log.csv --target speed --inputs cpu --starts 2 --hidden 4 -o model.json";
+
+/// A folder with a log of so many rows and a model trained on the first 60 % of it.
+fn trained(rows: usize) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("log.csv"), log(rows)).unwrap();
+    let ran = line_in(folder.path(), TRAIN);
+    assert_eq!((ran.code, ran.stderr.as_str()), (DONE, ""));
+    folder
+}
+
+/// Runs a line of arguments without spaces in them.
+fn line_in(folder: &Path, line: &str) -> Ran {
+    run_in(folder, &line.split_whitespace().collect::<Vec<_>>())
 }
 
 fn names<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {

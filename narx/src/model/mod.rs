@@ -50,6 +50,12 @@ impl Narx {
             .map(|column| column.name.as_str())
     }
 
+    /// The lags of the outputs in use: none where an output never changed in the rows trained on.
+    pub fn output_lags(&self) -> impl ExactSizeIterator<Item = &[usize]> {
+        let outputs = self.frame.columns[..self.frame.outputs].iter();
+        outputs.map(|column| column.lags.as_slice())
+    }
+
     /// The inputs in use, each with its lags.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&str, &[usize])> {
         let inputs = self.frame.columns[self.frame.outputs..].iter();

@@ -100,7 +100,7 @@ pub fn train_with(
 }
 
 /// Told every epoch, from several threads at a time; a [`ControlFlow::Break`] ends the start.
-pub type OnEpoch = dyn Fn(&Epoch) -> ControlFlow<()> + Sync;
+pub type OnEpoch<'a> = dyn Fn(&Epoch) -> ControlFlow<()> + Sync + 'a;
 
 /// What a training can be given besides its configuration.
 #[derive(Default)]
@@ -109,7 +109,7 @@ pub struct Options<'a> {
     /// errors, not in those of closed-loop training.
     pub row_weights: Option<&'a [Vec<f64>]>,
     /// Called after every epoch of every start. A start that it ends keeps its best weights so far.
-    pub on_epoch: Option<&'a OnEpoch>,
+    pub on_epoch: Option<&'a OnEpoch<'a>>,
 }
 
 impl std::fmt::Debug for Options<'_> {

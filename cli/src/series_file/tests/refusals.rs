@@ -77,15 +77,15 @@ fn flags_that_name_no_series_are_wrong_usage() {
     assert!(matches!(error("--target ,"), Error::NoTarget));
     assert!(Flags::try_parse_from(["lbbsp"]).is_err());
     let absent = [PathBuf::from("absent.csv")];
-    let error = read(&absent, &columns("--target speed")).unwrap_err();
+    let error = Flags::of("--target speed").read(&absent).unwrap_err();
     assert!(matches!(error, Error::Read { .. }));
 }
 
 /// Reads the bytes as a log, and checks what was read.
 fn read_or_refuse(bytes: &[u8], flags: &str) {
-    let columns = columns(flags);
-    let series = columns.series().unwrap();
-    let Ok(sessions) = sessions(bytes, &series, &columns) else {
+    let flags = Flags::of(flags);
+    let series = named_series(&flags.names.target, &flags.names.inputs).unwrap();
+    let Ok(sessions) = sessions(bytes, &series, &flags.columns) else {
         return;
     };
     assert!(!sessions.is_empty());

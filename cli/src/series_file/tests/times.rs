@@ -8,13 +8,24 @@ fn a_gap_becomes_a_row_of_missing_values() {
     let cpu = vec![5.0, 5.0, 5.0, -1.0, 5.0, 5.0, -1.0, 5.0];
     assert_eq!(values(&log, 0), [speeds, cpu]);
     assert_eq!(log.gaps, [2]);
-    assert_eq!(log.rows().collect::<Vec<_>>(), [6]);
+    assert_eq!((log.rows(), log.recorded(0, 2..5)), (6, 2));
     assert_eq!(log.lines, [[2, 3, 4, 5, 5, 6, 7, 7]]);
-    let times = log.times.unwrap().concat();
-    assert_eq!(times[..3], [0.0, 1.0, 2.0]);
-    assert!(times[3].is_nan() && times[6].is_nan());
-    assert_eq!(times[7], 9.5);
     assert_eq!(read_one(rows, "--target speed").gaps, [0]);
+}
+
+#[test]
+fn a_gap_is_as_wide_as_the_longest_lag() {
+    let rows = "t,speed\n0,1\n1,2\n2,3\n4,4\n5,5\n";
+    let log = read_one(rows, "--target speed --time t --reach 3");
+    let speeds = [1.0, 2.0, 3.0, -1.0, -1.0, -1.0, 4.0, 5.0];
+    assert_eq!(values(&log, 0), [speeds]);
+    assert_eq!(log.lines, [[2, 3, 4, 5, 5, 5, 5, 6]]);
+    assert_eq!((log.rows(), log.recorded(0, 3..7)), (5, 1));
+    // All five rows are not enough for a lag of six.
+    let log = read_one(rows, "--target speed --time t --reach 6");
+    assert_eq!((log.series.sessions()[0].len(), &log.gaps), (5, &vec![1]));
+    let log = read_one(rows, "--target speed --time t --reach 0");
+    assert_eq!((log.rows(), log.gaps), (5, vec![1]));
 }
 
 #[test]
@@ -32,11 +43,9 @@ fn times_may_be_dates() {
                 2013-07-01 00:10:00,3\n2013-07-01 00:20:00Z,4\n";
     let log = read_one(rows, "--target speed --time when");
     assert_eq!(values(&log, 0), [[1.0, 2.0, 3.0, -1.0, 4.0]]);
-    let times = log.times.unwrap().concat();
-    assert_eq!(times[1], 1_372_637_100.0);
-    let comma = "when;speed\n0,5;1\n1,0;1\n1,5;1\n";
+    let comma = "when;speed\n0,5;1\n1,0;2\n1,5;3\n2,5;4\n";
     let log = read_one(comma, "--target speed --time when");
-    assert_eq!(log.times.unwrap(), [[0.5, 1.0, 1.5]]);
+    assert_eq!(values(&log, 0), [[1.0, 2.0, 3.0, -1.0, 4.0]]);
 }
 
 #[test]
