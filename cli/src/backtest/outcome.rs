@@ -157,10 +157,7 @@ impl Outcome {
             true => format!("the next one, {},", next.name),
             false => next.name.clone(),
         };
-        format!(
-            "{} is best; the RMSE of {next} is {more} above its",
-            best.name
-        )
+        format!("{} is best; the RMSE of {next} is {more} higher", best.name)
     }
 
     /// What `lbbsp backtest --json` prints.
