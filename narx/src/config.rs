@@ -125,7 +125,7 @@ pub struct Training {
     /// of several starts makes up for it.
     pub starts: Option<usize>,
     /// How many of the best starts are averaged into one network, of that many times as many hidden
-    /// units; all of them without a number.
+    /// units (each fold of a cross-validation counts); all of them without a number.
     pub average: Option<usize>,
     /// Training on the model's own past forecasts, after that on the measured past; by Levenberg–
     /// Marquardt with Bayesian regularisation.
@@ -200,7 +200,7 @@ pub enum Validation {
 #[serde(deny_unknown_fields)]
 pub struct ClosedLoop {
     /// Steps that the model runs on its own forecasts, one stage after the other; 0 means to the
-    /// end of each run of rows.
+    /// end of each run of rows (of many rows, to the end of blocks of 512 of them).
     pub horizons: Vec<usize>,
     /// Most epochs of one stage.
     pub max_epochs: usize,
@@ -216,8 +216,8 @@ impl Default for ClosedLoop {
 }
 
 impl Config {
-    /// A linear model with the same lags (ARX; AR without inputs), fitted by least squares to all
-    /// rows.
+    /// A linear model with the same lags (ARX; AR without inputs), fitted to all rows: by least
+    /// squares, unless the loss is another one.
     ///
     /// # Example
     /// ```
@@ -265,7 +265,14 @@ impl Config {
         for input in &self.inputs {
             increasing(&input.name, &input.lags, 0)?;
         }
-        if self.output_lags.is_empty() && self.inputs.is_empty() {
+        let mut names: Vec<&String> = self.inputs.iter().map(|input| &input.name).collect();
+        names.sort();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::DuplicateName {
+                name: pair[0].clone(),
+            });
+        }
+        if self.output_lags.is_empty() && self.inputs.iter().all(|input| input.lags.is_empty()) {
             return Err(Error::NoRegressors);
         }
         if self.skip == Skip::LastValue && self.output_lags.first() != Some(&1) {
@@ -278,7 +285,7 @@ impl Config {
                 got: 0.0,
             });
         }
-        at_most("hidden", self.hidden, 4096)?;
+        at_most("hidden", self.hidden)?;
         self.training.check()
     }
 }
@@ -319,6 +326,7 @@ impl Training {
 
     fn check(&self) -> Result<(), Error> {
         at_least("starts", self.starts.unwrap_or(1), 1)?;
+        at_most("starts", self.starts.unwrap_or(1))?;
         at_least("average", self.average.unwrap_or(1), 1)?;
         at_least("max_failures", self.max_failures, 1)?;
         if let Validation::Folds { folds } = self.validation {
@@ -352,8 +360,9 @@ fn at_least(name: &'static str, got: usize, least: usize) -> Result<(), Error> {
     })
 }
 
-fn at_most(name: &'static str, got: usize, most: usize) -> Result<(), Error> {
-    if got <= most {
+fn at_most(name: &'static str, got: usize) -> Result<(), Error> {
+    const MOST: usize = 4096;
+    if got <= MOST {
         return Ok(());
     }
     Err(Error::Setting {

@@ -118,13 +118,9 @@ impl<'a> Walk<'a> {
 
     /// The next rows, from `row` on, that a roll can pass through: the first one has a complete
     /// history, and all inputs are there.
-    fn next_run(&mut self, session: usize, row: usize) -> Option<std::ops::Range<usize>> {
+    fn next_run(&self, session: usize, row: usize) -> Option<std::ops::Range<usize>> {
         let rows = self.data.len(session);
-        let has_history = |row: &usize| {
-            self.roll.begin(session, *row);
-            !self.roll.regressors().iter().any(|x| x.is_nan())
-        };
-        let start = (row..rows).find(has_history)?;
+        let start = (row..rows).find(|&row| self.data.has_history(session, row))?;
         let inputs = self.data.frame.terms.iter();
         let inputs: Vec<_> = inputs
             .filter(|term| term.column >= self.data.frame.outputs)

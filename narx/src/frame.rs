@@ -39,7 +39,6 @@ impl Frame {
         let mut columns = Vec::new();
         for (index, name) in series.outputs().iter().enumerate() {
             let values = output_values(series, part, index);
-            let count = values.clone().filter(|v| v.is_finite()).count();
             let fitted = Scaler::fitted(config.scaling, config.target, values.clone());
             let mut finite = values.filter(|value| value.is_finite());
             let (scaler, lags) = match fitted {
@@ -50,10 +49,7 @@ impl Frame {
                     Vec::new(),
                 ),
             };
-            let scaler = scaler.ok_or(Error::TooShort {
-                got: count,
-                needed: 1,
-            })?;
+            let scaler = scaler.ok_or(Error::TooShort { got: 0, needed: 1 })?;
             columns.push(Column {
                 name: name.clone(),
                 lags,
@@ -241,14 +237,21 @@ impl Data<'_> {
         }
     }
 
-    /// The runs of rows in `part` whose regressors and outputs are all there.
-    pub(crate) fn complete_runs(&self, part: &Part) -> Vec<Run> {
+    /// Whether the regressors of a row are all there.
+    pub(crate) fn has_history(&self, session: usize, row: usize) -> bool {
+        let mut terms = self.frame.terms.iter();
+        terms.all(|term| !self.value(session, term.column, row, term.lag).is_nan())
+    }
+
+    /// The runs of rows in `part` whose regressors and outputs are all there, without those of
+    /// weight 0.
+    pub(crate) fn complete_runs(&self, part: &Part, row_weights: Option<&[Vec<f64>]>) -> Vec<Run> {
         let mut runs = Vec::new();
         for (session, rows) in part.ranges().iter().enumerate() {
             let is_complete = |row: usize| {
-                let mut terms = self.frame.terms.iter();
-                terms.all(|term| !self.value(session, term.column, row, term.lag).is_nan())
+                self.has_history(session, row)
                     && (0..self.frame.outputs).all(|o| !self.value(session, o, row, 0).is_nan())
+                    && row_weights.is_none_or(|weights| weights[session][row] > 0.0)
             };
             let mut start = None;
             for row in rows.clone() {

@@ -55,14 +55,16 @@ impl Scaler {
         })
     }
 
-    /// A scaler for an output that never changes: 0 stands for `value`.
+    /// A scaler for an output that (nearly) never changes: 0 stands for `value`.
     pub(crate) fn constant(target: Target, value: f64) -> Option<Self> {
         let log = target == Target::Log;
         let shift = if log { logarithm(value) } else { value };
+        // No other value of the output is further away than this.
+        let spread = (NEARLY_CONSTANT * shift.abs()).max(1.0);
         shift.is_finite().then_some(Self {
             shift,
-            spread: 1.0,
-            factor: 1.0,
+            spread,
+            factor: 1.0 / spread,
             log,
         })
     }
@@ -78,7 +80,8 @@ impl Scaler {
     #[inline(always)]
     pub(crate) fn unscale(&self, scaled: f64) -> f64 {
         let value = scaled * self.spread + self.shift;
-        if self.log { value.exp() } else { value }
+        let value = if self.log { value.exp() } else { value };
+        value.clamp(-f64::MAX, f64::MAX)
     }
 
     /// The size of a typical value, in the units of the series.
@@ -128,5 +131,5 @@ fn quartiles(mut values: Vec<f64>) -> (f64, f64) {
         *values.select_nth_unstable_by(place, f64::total_cmp).1
     };
     let (low, median, high) = (at(0.25), at(0.5), at(0.75));
-    (median, (high - low) / 2.0)
+    (median, high / 2.0 - low / 2.0)
 }

@@ -140,7 +140,9 @@ impl Body {
         {
             return misfit("an output has lag 0");
         }
-        self.config.check()?;
+        if self.config.check().is_err() {
+            return misfit("the configuration is not valid");
+        }
         let dropped = self.report.dropped_inputs.clone();
         let frame = Frame::new(columns, outputs, dropped, self.skip);
         if frame.longest_lag() > self.config.longest_lag() {

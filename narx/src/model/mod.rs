@@ -12,6 +12,9 @@ use crate::{Error, Part, Series, Session};
 pub use fingerprint::TrainedRows;
 pub use predictor::Predictor;
 
+/// Most steps that can be forecast at once: far beyond any use, and small enough for memory.
+const LONGEST_HORIZON: usize = 10_000_000;
+
 /// A trained model: ŷ(t) = f(y(t − 1), .., u(t − d), ..).
 ///
 /// Trained by [`train`](crate::train()), read from a file by [`from_json`](Self::from_json).
@@ -115,6 +118,9 @@ impl Narx {
                 got: 0.0,
             });
         }
+        if steps == 1 {
+            return self.one_step(series);
+        }
         let data = self.frame.bind(series)?;
         Ok(Walk::new(&data, &self.network).ahead(steps, 0))
     }
@@ -139,7 +145,8 @@ impl Narx {
     /// # Errors
     /// [`Error::FutureInputs`] if `future` does not reach far enough, [`Error::NeedsHistory`] if
     /// the end of the session is incomplete, [`Error::RanAway`] if the model ran away,
-    /// [`Error::Setting`] if there is no such session, [`Error::MissingSeries`] as always.
+    /// [`Error::Setting`] if there is no such session or `horizon` is above 10,000,000,
+    /// [`Error::MissingSeries`] as always.
     pub fn forecast(
         &self,
         series: &Series,
@@ -186,6 +193,13 @@ impl Narx {
                 got: session as f64,
             });
         };
+        if horizon > LONGEST_HORIZON {
+            return Err(Error::Setting {
+                name: "horizon",
+                expected: "at most 10000000",
+                got: horizon as f64,
+            });
+        }
         let first = past.len() - self.frame.longest_lag().min(past.len());
         let mut inputs = Vec::new();
         for (index, name) in series.inputs().iter().enumerate() {
@@ -226,7 +240,7 @@ impl Narx {
         let data: Data<'_> = self.frame.bind(series)?;
         Ok(crate::train::covariance(
             &data,
-            &data.complete_runs(part),
+            &data.complete_runs(part, None),
             &self.network,
         ))
     }

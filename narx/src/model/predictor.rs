@@ -11,10 +11,11 @@ use crate::{Error, Forecaster};
 /// The inputs of [`observe`](Forecaster::observe) and [`forecast`](Forecaster::forecast) are those
 /// that the model uses, in the order of [`Narx::inputs`], each with its value at the start of the
 /// step: what a log has in the same row as the output of that step. A forecast of one step is the
-/// one that [`Narx::one_step`] makes, to the last bit, and allocates nothing. It is NaN until there
-/// is a complete history.
+/// one that [`Narx::one_step`] makes, to the last bit, and allocates nothing (with an input of lag 0:
+/// up to 256 regressors). It is NaN until there is a complete history.
 ///
-/// Forecasts of several steps keep the present inputs for the steps after the first one.
+/// Forecasts of several steps keep the present inputs for the steps after the first one. Unlike
+/// [`Narx::forecast`] they are not cut where the model runs away.
 #[derive(Debug, Clone)]
 pub struct Predictor {
     network: Network,

@@ -216,3 +216,181 @@ fn add_scaled(to: &mut [f64], factor: f64, values: &[f64]) {
         *to += factor * value;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+    use crate::config::{Config, Input, Skip};
+    use crate::frame::Frame;
+    use crate::{Part, Series, Session};
+
+    /// (f(w + h) − f(w − h)) / 2h with h = 1e-5: its own error is about 1e-10 of the values.
+    const H: f64 = 1e-5;
+    const OF_DIFFERENCES: f64 = 1e-6;
+
+    fn wave(rows: usize, step: usize) -> Vec<f64> {
+        let value = |t: usize| ((t * step) % 23) as f64 / 11.0 - 1.0;
+        (0..rows).map(value).collect()
+    }
+
+    /// Two outputs that are forecast from each other, in sessions of 50 and 40 rows.
+    fn series() -> Series {
+        let session = |rows| {
+            let outputs = vec![wave(rows, 5), wave(rows, 7)];
+            Session::new(outputs, vec![wave(rows, 3)]).unwrap()
+        };
+        let series = Series::new(["a", "b"], ["u"]).unwrap();
+        series.with(session(50)).unwrap().with(session(40)).unwrap()
+    }
+
+    fn frame(series: &Series, skip: Skip) -> Frame {
+        let config = Config {
+            output_lags: vec![1, 3],
+            inputs: vec![Input::new("u", [0, 2])],
+            skip,
+            ..Config::default()
+        };
+        Frame::fitted(series, &series.all(), &config).unwrap()
+    }
+
+    fn network(frame: &Frame, hidden: usize) -> Network {
+        let shape = frame.shape(hidden);
+        let weight = |i: usize| ((i * 29 + 7) % 31) as f64 / 60.0 - 0.25;
+        let weights: Vec<f64> = (0..shape.weights()).map(weight).collect();
+        Network::new(shape, &weights, &frame.last_values())
+    }
+
+    fn moved(network: &Network, weight: usize, by: f64) -> Network {
+        let mut weights = network.weights().to_vec();
+        weights[weight] += by;
+        let mut network = network.clone();
+        network.set_weights(&weights);
+        network
+    }
+
+    /// All errors, roll by roll.
+    fn errors(problem: &ClosedLoop<'_>, network: &Network) -> Vec<f64> {
+        let (data, mut errors) = (problem.data, Vec::new());
+        let outputs = data.frame.outputs;
+        let mut forecasts = vec![0.0; outputs];
+        for run in problem.parts.iter().flatten() {
+            let mut roll = Roll::new(data);
+            roll.begin(run.session, run.rows.start);
+            for row in run.rows.clone() {
+                assert!(roll.step(network, &mut network.room(), &mut forecasts));
+                let of_row = (0..outputs).map(|o| data.value(run.session, o, row, 0));
+                errors.extend(of_row.zip(&forecasts).map(|(truth, it)| truth - it));
+            }
+        }
+        errors
+    }
+
+    #[test]
+    fn normal_equations_agree_with_finite_differences() {
+        let series = series();
+        for skip in [Skip::None, Skip::Linear, Skip::LastValue] {
+            let frame = frame(&series, skip);
+            let data = frame.bind(&series).unwrap();
+            let runs = data.complete_runs(&series.all(), None);
+            let network = network(&frame, 3);
+            for (horizon, most) in [(1, 0), (4, 0), (4, 1_000), (0, 0)] {
+                let problem = ClosedLoop::new(&data, &runs, horizon, most);
+                let at = problem.linearise(&network).unwrap();
+                let here = errors(&problem, &network);
+                assert_eq!(here.len() as f64, problem.errors());
+                let objective = problem.objective(&network).unwrap();
+                let squares: f64 = here.iter().map(|e| e * e).sum();
+                approx::assert_relative_eq!(objective, squares, max_relative = 1e-12);
+                approx::assert_relative_eq!(at.objective, squares, max_relative = 1e-12);
+
+                let weights = network.weights().len();
+                let mut jacobian = DMatrix::zeros(here.len(), weights);
+                for w in 0..weights {
+                    let ahead = errors(&problem, &moved(&network, w, H));
+                    let behind = errors(&problem, &moved(&network, w, -H));
+                    for (n, (a, b)) in ahead.iter().zip(&behind).enumerate() {
+                        jacobian[(n, w)] = (b - a) / (2.0 * H);
+                    }
+                }
+                let gradient = jacobian.transpose() * nalgebra::DVector::from_vec(here);
+                let scale = squares.max(1.0);
+                approx::assert_relative_eq!(
+                    nalgebra::DVector::from_vec(at.gram.gradient()),
+                    gradient,
+                    epsilon = OF_DIFFERENCES * scale
+                );
+                let expected = jacobian.transpose() * &jacobian;
+                let scale = expected.amax();
+                approx::assert_relative_eq!(
+                    at.gram.products(),
+                    expected,
+                    epsilon = OF_DIFFERENCES * scale
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn one_step_rolls_are_the_one_step_errors() {
+        let series = series();
+        let frame = frame(&series, Skip::Linear);
+        let data = frame.bind(&series).unwrap();
+        let runs = data.complete_runs(&series.all(), None);
+        let network = network(&frame, 2);
+        let open = crate::train::open_loop::OpenLoop::new(&data, &runs, None);
+        let closed = ClosedLoop::new(&data, &runs, 1, 0);
+        assert_eq!(open.errors(), closed.errors());
+        let (open, closed) = (open.linearise(&network), closed.linearise(&network));
+        let (open, closed) = (open.unwrap(), closed.unwrap());
+        approx::assert_relative_eq!(open.objective, closed.objective, max_relative = 1e-12);
+        approx::assert_relative_eq!(
+            nalgebra::DVector::from_vec(open.gram.gradient()),
+            nalgebra::DVector::from_vec(closed.gram.gradient()),
+            epsilon = 1e-10
+        );
+    }
+
+    #[test]
+    fn rolls_cover_every_run_and_never_leave_it() {
+        let series = series();
+        let frame = frame(&series, Skip::Linear);
+        let data = frame.bind(&series).unwrap();
+        let mut part = series.all();
+        let rolls = |part: &Part, horizon, most| -> Vec<std::ops::Range<usize>> {
+            let runs = data.complete_runs(part, None);
+            let problem = ClosedLoop::new(&data, &runs, horizon, most);
+            problem
+                .parts
+                .concat()
+                .into_iter()
+                .map(|run| run.rows)
+                .collect()
+        };
+        // The longest lag is 3.
+        assert_eq!(rolls(&part, 0, 0), [3..50, 3..40]);
+        assert_eq!(rolls(&part, 47, 0), [3..50, 3..40]);
+        assert_eq!(rolls(&part, usize::MAX, 1_000), [3..50, 3..40]);
+        part = Part::new(vec![10..22, 0..0]);
+        assert_eq!(rolls(&part, 5, 0), [10..15, 15..20]);
+        assert_eq!(rolls(&part, 5, 24), [10..15, 13..18, 16..21]);
+        assert!(ClosedLoop::new(&data, &[], 5, 0).is_empty());
+    }
+
+    #[test]
+    fn a_roll_that_runs_away_has_no_objective() {
+        let series = series();
+        let frame = frame(&series, Skip::Linear);
+        let data = frame.bind(&series).unwrap();
+        let runs = data.complete_runs(&series.all(), None);
+        let network = network(&frame, 2);
+        let bias = network.places().output_bias;
+        let problem = ClosedLoop::new(&data, &runs, 0, 0);
+        for by in [1e3, f64::NAN, f64::INFINITY] {
+            let wild = moved(&network, bias, by);
+            assert!(problem.linearise(&wild).is_none());
+            assert!(problem.objective(&wild).is_none());
+        }
+    }
+}

@@ -87,11 +87,10 @@ impl Gram {
         })
     }
 
-    /// (JᵀJ)⁻¹; None if JᵀJ is not positive definite.
-    pub(crate) fn inverse(&self) -> Option<DMatrix<f64>> {
+    /// JᵀJ as a whole.
+    pub(crate) fn products(&self) -> DMatrix<f64> {
         let at = |i: usize, j: usize| self.at(i.min(j), i.max(j));
-        let matrix = DMatrix::from_fn(self.weights, self.weights, at);
-        Some(Cholesky::new(matrix)?.inverse())
+        DMatrix::from_fn(self.weights, self.weights, at)
     }
 
     fn at(&self, i: usize, j: usize) -> f64 {

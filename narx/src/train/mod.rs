@@ -11,6 +11,7 @@ mod start;
 
 use std::ops::ControlFlow;
 
+use nalgebra::Cholesky;
 use rayon::prelude::*;
 
 use crate::config::{Config, Training, Validation};
@@ -60,8 +61,9 @@ pub fn train(series: &Series, config: &Config) -> Result<(Narx, Report), Error> 
 ///
 /// # Errors
 /// [`Error::Setting`], [`Error::Lags`] and others of the configuration, [`Error::MissingSeries`] if
-/// the data set lacks an input, [`Error::Part`] if the part does not fit it,
-/// [`Error::TooFewRows`] if too few rows are complete.
+/// the data set lacks an input, [`Error::Part`] and [`Error::RowWeights`] if the part or the weights
+/// do not fit it, [`Error::TooShort`] if an output has no value, [`Error::TooFewRows`] if too few rows
+/// are complete, [`Error::Diverged`] if no start led to finite errors.
 pub fn train_with(
     series: &Series,
     part: &Part,
@@ -73,7 +75,7 @@ pub fn train_with(
     options.check(series)?;
     let frame = Frame::fitted(series, part, config)?;
     let data = frame.bind(series)?;
-    let runs = data.complete_runs(part);
+    let runs = data.complete_runs(part, options.row_weights);
     let divisions = divisions(&runs, &config.training)?;
     let jobs: Vec<Job<'_>> = divisions
         .iter()
@@ -106,7 +108,8 @@ pub type OnEpoch<'a> = dyn Fn(&Epoch) -> ControlFlow<()> + Sync + 'a;
 #[derive(Default)]
 pub struct Options<'a> {
     /// How much each row counts, ≥ 0, per session and row; 1 each without. Counts in the one-step
-    /// errors, not in those of closed-loop training.
+    /// errors, not in those of closed-loop training. A row of weight 0 is left out of both, but is
+    /// still the history of those after it.
     pub row_weights: Option<&'a [Vec<f64>]>,
     /// Called after every epoch of every start. A start that it ends keeps its best weights so far.
     pub on_epoch: Option<&'a OnEpoch<'a>>,
@@ -175,13 +178,16 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// The `count` starts with the smallest scores; the earlier one of two that are equal.
+    /// The `count` starts with the smallest scores; the earlier one of two that are equal. Starts
+    /// whose free run ran away are taken only if all did.
     fn of(started: &[Started], folds: usize, count: usize) -> Result<Self, Error> {
         let of_start: Vec<&[Started]> = started.chunks(folds).collect();
         let score = |start: &usize| of_start[*start].iter().map(|fold| fold.score).sum::<f64>();
-        let mut starts: Vec<usize> = (0..of_start.len())
-            .filter(|start| score(start).is_finite())
-            .collect();
+        let is_trained = |start: &usize| of_start[*start].iter().all(|fold| fold.trained);
+        let mut starts: Vec<usize> = (0..of_start.len()).filter(is_trained).collect();
+        if starts.iter().any(|start| score(start).is_finite()) {
+            starts.retain(|start| score(start).is_finite());
+        }
         starts.sort_by(|a, b| score(a).total_cmp(&score(b)));
         starts.truncate(count);
         if starts.is_empty() {
@@ -204,10 +210,8 @@ fn divisions(runs: &[Run], training: &Training) -> Result<Vec<Division>, Error> 
     let too_few = |needed| Error::TooFewRows { got: rows, needed };
     let divisions: Vec<Division> = match training.validation {
         Validation::None => vec![Division::new(runs.to_vec(), Vec::new())],
-        Validation::Tail { share } => {
-            let learnt = ((rows as f64) * (1.0 - share)).round() as usize;
-            vec![Division::around(runs, learnt..rows)]
-        }
+        Validation::Tail { share } => vec![tails(runs, share)],
+        Validation::Folds { folds } if folds > rows => return Err(too_few(folds.max(3))),
         Validation::Folds { folds } => {
             let bound = |fold: usize| rows * fold / folds;
             let blocks = (0..folds).map(|fold| bound(fold)..bound(fold + 1));
@@ -224,15 +228,40 @@ fn divisions(runs: &[Run], training: &Training) -> Result<Vec<Division>, Error> 
     Err(too_few(match training.validation {
         Validation::None => FEWEST_ROWS,
         Validation::Tail { share } => {
-            let at_least = |rows: usize| {
-                let learnt = ((rows as f64) * (1.0 - share)).round() as usize;
-                learnt >= FEWEST_ROWS && learnt < rows
-            };
-            (rows..).find(|&rows| at_least(rows)).unwrap_or(rows + 1)
+            let is_enough = |rows| (FEWEST_ROWS..rows).contains(&learnt_of(rows, share));
+            let about = (1.5 / (1.0 - share)).max(0.5 / share) as usize;
+            let near = about.saturating_sub(2)..about.saturating_add(3);
+            near.into_iter()
+                .find(|&rows| is_enough(rows))
+                .unwrap_or(about)
         }
-        Validation::Folds { folds } => folds.max(FEWEST_ROWS + 1),
+        // Of three rows in two folds, one fold learns from a single row.
+        Validation::Folds { folds } => folds.max(if folds == 2 { 4 } else { 3 }),
     }))
 }
+
+/// How many of the first `rows` rows are learnt from when a `share` of each session judges.
+fn learnt_of(rows: usize, share: f64) -> usize {
+    (rows as f64 * (1.0 - share)).round() as usize
+}
+
+/// The last rows of each session judge; what rounding leaves over is carried to the next session.
+fn tails(runs: &[Run], share: f64) -> Division {
+    let mut tails = Division::new(Vec::new(), Vec::new());
+    let mut before = 0;
+    for runs in runs.chunk_by(|a, b| a.session == b.session) {
+        let rows: usize = runs.iter().map(|run| run.rows.len()).sum();
+        let learnt = learnt_of(before + rows, share) - learnt_of(before, share);
+        let of_session = Division::around(runs, learnt..rows);
+        tails.learnt.extend(of_session.learnt);
+        tails.judged.extend(of_session.judged);
+        before += rows;
+    }
+    tails
+}
+
+/// Smallest share of a sum of squares that is more than the rounding of the sum.
+const RANK: f64 = 1e-12;
 
 /// σ²(JᵀJ)⁻¹ of the one-step errors on the given rows.
 pub(crate) fn covariance(
@@ -244,7 +273,16 @@ pub(crate) fn covariance(
     let at = problem.linearise(network)?;
     let weights = network.weights().len();
     let free = problem.errors() - weights as f64;
-    let inverse = at.gram.inverse().filter(|_| free > 0.0)?;
+    let factor = Cholesky::new(at.gram.products()).filter(|_| free > 0.0)?;
+    // A pivot is what a weight's derivatives have that no other weight's have.
+    let determines = |i: usize| {
+        let row = factor.l_dirty().row(i);
+        row[i].powi(2) > RANK * row.columns_range(..i + 1).norm_squared()
+    };
+    if !(0..weights).all(determines) {
+        return None;
+    }
+    let inverse = factor.inverse();
     let variance = at.objective / free;
     let row = |i| (0..weights).map(|j| variance * inverse[(i, j)]).collect();
     Some((0..weights).map(row).collect())

@@ -99,9 +99,11 @@ pub(super) struct Job<'a> {
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) network: Network,
-    /// Mean squared error on the judging rows, or of training if there are none, in scaled units;
-    /// infinite if it diverged.
+    /// Mean loss on the judging rows, or of training if there are none, in scaled units; infinite if
+    /// it diverged.
     pub(super) score: f64,
+    /// Whether at least its one-step errors are finite.
+    pub(super) trained: bool,
     pub(super) epochs: usize,
     pub(super) stopped: StopReason,
     pub(super) effective_weights: f64,
@@ -117,6 +119,8 @@ struct Stage<'a> {
     judge: &'a dyn Problem,
     prior: Prior,
     max_epochs: usize,
+    /// Epochs with this horizon so far.
+    before: usize,
 }
 
 /// The judging rows as one-step and as free-run problem.
@@ -157,34 +161,52 @@ impl<'a> Job<'a> {
     /// Trains from the start of the given number.
     pub(super) fn run(&self, start: usize) -> Started {
         let training = &self.config.training;
-        let mut problem = self.one_step(&self.few);
+        // A linear model is found at once, from all rows.
+        let first = match self.data.frame.shape(self.config.hidden).hidden {
+            0 => &self.division.learnt,
+            _ => &self.few,
+        };
+        let mut problem = self.one_step(first);
         let mut network = self.first_network(start, &problem);
         problem.bend = self.bend(&problem, &network);
+        let mut judge = self.judge.one_step.clone();
+        judge.bend = problem.bend;
         let mut open = Stage {
             start,
             horizon: 1,
             problem: &problem,
-            judge: &self.judge.one_step,
+            judge: &judge,
             prior: self.prior(),
             max_epochs: training.max_epochs,
+            before: 0,
         };
         let mut best = Best::default();
+        if open.prior == Prior::None && !self.division.judged.is_empty() {
+            best.offer(&network, judge.mean(&network));
+        }
         let mut ended = self.stage(&open, &mut network, &mut best);
         let mut all = self.one_step(&self.division.learnt);
-        if self.few != self.division.learnt && training.closed_loop.is_none() {
+        let is_part = *first != self.division.learnt && training.closed_loop.is_none();
+        if is_part && ended.reason != StopReason::Stopped {
             all.bend = problem.bend;
             open.problem = &all;
             open.max_epochs = training.max_epochs.min(EPOCHS_ON_ALL_ROWS);
             if let Some(weights) = &best.weights {
                 network.set_weights(weights);
             }
-            let epochs = ended.epochs;
+            if self.division.judged.is_empty() {
+                // What so far was the loss of fewer rows.
+                best = Best::default();
+                best.offer(&network, all.mean(&network));
+            }
+            open.before = ended.epochs;
             ended = self.stage(&open, &mut network, &mut best);
-            ended.epochs += epochs;
+            ended.epochs += open.before;
         }
         let mut started = Started {
             network,
             score: f64::INFINITY,
+            trained: best.weights.is_some(),
             epochs: ended.epochs,
             stopped: ended.reason,
             effective_weights: ended.effective_weights,
@@ -248,6 +270,9 @@ impl<'a> Job<'a> {
         let mut best = Best::default();
         best.offer(&started.network, self.judge.free_run.mean(&started.network));
         for &horizon in &closed.horizons {
+            if started.stopped == StopReason::Stopped {
+                break;
+            }
             let problem = ClosedLoop::new(self.data, &self.few, horizon, self.few_rows);
             if problem.is_empty() {
                 continue;
@@ -264,13 +289,15 @@ impl<'a> Job<'a> {
                 judge: &self.judge.free_run,
                 prior: Prior::Evidence,
                 max_epochs: closed.max_epochs,
+                before: 0,
             };
             let ended = self.stage(&stage, &mut started.network, &mut best);
             started.epochs += ended.epochs;
             started.stopped = ended.reason;
-            started.effective_weights = ended.effective_weights;
             if ended.reason == StopReason::Diverged {
                 started.cut.push(horizon);
+            } else {
+                started.effective_weights = ended.effective_weights;
             }
         }
         best
@@ -286,8 +313,9 @@ impl<'a> Job<'a> {
             } else {
                 stage.judge.mean(network)
             };
-            // Bayesian regularisation ends where the evidence says; its last weights count.
-            if stage.prior == Prior::Evidence {
+            // Bayesian regularisation ends where the evidence says; its last weights count, those
+            // excepted that run away.
+            if stage.prior == Prior::Evidence && judged.is_some() {
                 *best = Best::default();
             }
             if best.offer(network, judged) {
@@ -325,7 +353,7 @@ impl<'a> Job<'a> {
             start: stage.start,
             fold: self.fold,
             horizon: stage.horizon,
-            epoch: step.epoch,
+            epoch: stage.before + step.epoch,
             train_rmse: step.mean_loss.sqrt(),
             validation_rmse: judged.filter(|_| validated).map(f64::sqrt),
             mu: step.mu,
@@ -354,5 +382,47 @@ impl Best {
             self.score = score;
         }
         better
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(session: usize, rows: Range<usize>) -> Run {
+        Run { session, rows }
+    }
+
+    #[test]
+    fn a_block_is_cut_out_of_the_runs_that_it_spans() {
+        let runs = [run(0, 10..20), run(0, 25..30), run(1, 3..9)];
+        let of = |block| {
+            let division = Division::around(&runs, block);
+            assert_eq!(division.learnt_rows() + division.judged_rows(), 21);
+            (division.learnt, division.judged)
+        };
+        let (learnt, judged) = of(4..12);
+        assert_eq!(learnt, [run(0, 10..14), run(0, 27..30), run(1, 3..9)]);
+        assert_eq!(judged, [run(0, 14..20), run(0, 25..27)]);
+        assert_eq!(of(15..21), (runs[..2].to_vec(), runs[2..].to_vec()));
+        assert_eq!(of(3..3).0.len(), 4);
+        assert_eq!(of(0..21), (vec![], runs.to_vec()));
+    }
+
+    #[test]
+    fn thinned_rows_are_spread_from_the_first_to_the_last() {
+        let runs = [run(0, 5..20_000), run(1, 0..300), run(2, 0..30_000)];
+        let few = thinned(&runs, 4096);
+        assert_eq!(few.iter().map(|run| run.rows.len()).sum::<usize>(), 4096);
+        assert_eq!(few[0], run(0, 5..517));
+        assert_eq!(few.last().unwrap().rows.end, 30_000);
+        for (n, a) in few.iter().enumerate() {
+            let overlaps = |b: &Run| {
+                a.session == b.session && a.rows.start < b.rows.end && b.rows.start < a.rows.end
+            };
+            assert!(!few[n + 1..].iter().any(overlaps));
+        }
+        assert_eq!(thinned(&runs[1..2], 4096), runs[1..2]);
+        assert_eq!(thinned(&[run(0, 0..6_144)], 4096), [run(0, 0..6_144)]);
     }
 }

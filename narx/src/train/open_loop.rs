@@ -13,6 +13,7 @@ const PARTS: usize = 16;
 const LEAST_ROWS_OF_A_PART: usize = 4096;
 
 /// One-step errors: every forecast is made from the measured past (series-parallel).
+#[derive(Clone)]
 pub(crate) struct OpenLoop<'a> {
     data: &'a Data<'a>,
     parts: Vec<Vec<Run>>,
@@ -230,5 +231,101 @@ impl<'a> Piece<'a> {
             }
         }
         objective
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Input};
+    use crate::frame::Frame;
+    use crate::{Series, Session};
+
+    fn series() -> Series {
+        let wave = |step: usize| {
+            let value = |t: usize| ((t * step) % 23) as f64 / 11.0 - 1.0;
+            (0..90).map(value).collect::<Vec<f64>>()
+        };
+        let session = Session::new(vec![wave(5), wave(7)], vec![wave(3)]).unwrap();
+        Series::new(["a", "b"], ["u"])
+            .unwrap()
+            .with(session)
+            .unwrap()
+    }
+
+    /// (f(w + h) − f(w − h)) / 2h is −2 times what stands for the errors in the normal equations.
+    #[test]
+    fn the_gradient_agrees_with_finite_differences_for_every_loss_and_weighting() {
+        const H: f64 = 1e-5;
+        let series = series();
+        let config = Config {
+            output_lags: vec![1, 3],
+            inputs: vec![Input::new("u", [0, 2])],
+            ..Config::default()
+        };
+        let frame = Frame::fitted(&series, &series.all(), &config).unwrap();
+        let data = frame.bind(&series).unwrap();
+        let runs = data.complete_runs(&series.all(), None);
+        let shape = frame.shape(3);
+        let weights: Vec<f64> = (0..shape.weights())
+            .map(|i| ((i * 29 + 7) % 31) as f64 / 30.0 - 0.5)
+            .collect();
+        let network = |weights: &[f64]| Network::new(shape, weights, &frame.last_values());
+        let rows = vec![(0..90).map(|t| f64::from(t % 4) / 2.0).collect()];
+        for row_weights in [None, Some(rows.as_slice())] {
+            for bend in [None, Some(0.4)] {
+                let mut problem = OpenLoop::new(&data, &runs, row_weights);
+                problem.bend = bend;
+                let at = problem.linearise(&network(&weights)).unwrap();
+                let objective = problem.objective(&network(&weights)).unwrap();
+                approx::assert_relative_eq!(at.objective, objective, max_relative = 1e-12);
+                let gradient = at.gram.gradient();
+                for w in 0..weights.len() {
+                    let moved = |by: f64| {
+                        let mut weights = weights.clone();
+                        weights[w] += by;
+                        problem.objective(&network(&weights)).unwrap()
+                    };
+                    let slope = (moved(H) - moved(-H)) / (2.0 * H);
+                    // An error at the bend has no second derivative: the difference is of order H.
+                    approx::assert_abs_diff_eq!(gradient[w], -slope / 2.0, epsilon = 1e-3);
+                }
+                assert!(gradient.iter().any(|slope| slope.abs() > 1.0));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_hold_every_row_once_and_none_is_empty() {
+        for lengths in [
+            vec![],
+            vec![1],
+            vec![9_000],
+            vec![5, 40_000, 1, 200_000],
+            vec![33; 900],
+        ] {
+            let runs: Vec<Run> = lengths
+                .iter()
+                .enumerate()
+                .map(|(session, &rows)| Run {
+                    session,
+                    rows: 7..7 + rows,
+                })
+                .collect();
+            let parts = parts(&runs);
+            assert!(parts.len() <= PARTS);
+            assert!(lengths.is_empty() || parts.iter().all(|part| !part.is_empty()));
+            let mut joined: Vec<Run> = Vec::new();
+            for piece in parts.concat() {
+                match joined.last_mut() {
+                    Some(last) if last.session == piece.session => {
+                        assert_eq!(last.rows.end, piece.rows.start);
+                        last.rows.end = piece.rows.end;
+                    }
+                    _ => joined.push(piece),
+                }
+            }
+            assert_eq!(joined, runs);
+        }
     }
 }

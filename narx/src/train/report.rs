@@ -40,8 +40,8 @@ pub struct StartReport {
     pub epochs: usize,
     /// Why the last stage ended.
     pub stopped: StopReason,
-    /// Root mean squared error, in scaled units, on the rows that judge (the free run's with
-    /// closed-loop training), or of training without such rows. None if it diverged.
+    /// Root mean loss (squared error, unless it is another one), in scaled units, on the rows that judge (the free run's with
+    /// closed-loop training), or of training without such rows. None if it diverged or ran away.
     pub rmse: Option<f64>,
     /// Effective number of weights γ; all of them without Bayesian regularisation.
     pub effective_weights: f64,

@@ -58,12 +58,12 @@ pub(crate) fn fit_output_layer(problem: &dyn Problem, network: &mut Network) {
     let Some(at_zero) = problem.linearise(network) else {
         return;
     };
-    let mut ridge = problem.errors()
-        * if network.shape().hidden == 0 {
-            RIDGE_OF_LINEAR
-        } else {
-            RIDGE
-        };
+    let share = match network.shape().hidden {
+        0 => RIDGE_OF_LINEAR,
+        _ => RIDGE,
+    };
+    // Tiny row weights must not make it 0, which no factor makes larger.
+    let mut ridge = (problem.errors() * share).max(f64::MIN_POSITIVE);
     while ridge.is_finite() {
         if let Some(solution) = at_zero.gram.solve_from(from, ridge) {
             weights[from..].copy_from_slice(solution.as_slice());
