@@ -1,10 +1,17 @@
 //! What every forecaster of this crate promises.
 
+mod closed_loop;
+mod files;
+mod forecasts;
 mod judge_backtest;
 mod judge_lags;
 mod judge_noise;
 mod judge_residuals;
 mod judge_scores;
+mod model;
+mod plants;
+mod predictor;
+mod training;
 
 use approx::assert_relative_eq;
 use narx::{AnyForecaster, Ema, Error, Forecaster, LastValue};
