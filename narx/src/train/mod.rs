@@ -75,6 +75,14 @@ pub fn train_with(
     options.check(series)?;
     let frame = Frame::fitted(series, part, config)?;
     let data = frame.bind(series)?;
+    let weights = frame.shape(config.hidden).weights();
+    if weights > MOST_WEIGHTS {
+        return Err(Error::Setting {
+            name: "hidden",
+            expected: "so few that there are at most 4000 weights, lags and outputs counted in",
+            got: config.hidden as f64,
+        });
+    }
     let runs = data.complete_runs(part, options.row_weights);
     let divisions = divisions(&runs, &config.training)?;
     let jobs: Vec<Job<'_>> = divisions
@@ -103,6 +111,10 @@ pub fn train_with(
 
 /// Told every epoch, from several threads at a time; a [`ControlFlow::Break`] ends the start.
 pub type OnEpoch<'a> = dyn Fn(&Epoch) -> ControlFlow<()> + Sync + 'a;
+
+/// Most weights of one start: the normal equations of 4,000 weights are 128 MB, times the parts
+/// that they are summed in.
+const MOST_WEIGHTS: usize = 4000;
 
 /// What a training can be given besides its configuration.
 #[derive(Default)]
@@ -179,7 +191,8 @@ struct Chosen {
 
 impl Chosen {
     /// The `count` starts with the smallest scores; the earlier one of two that are equal. Starts
-    /// whose free run ran away are taken only if all did.
+    /// whose free run ran away are taken only if all did, and of the others those that had the
+    /// fewest stages cut: their scores are of longer runs.
     fn of(started: &[Started], folds: usize, count: usize) -> Result<Self, Error> {
         let of_start: Vec<&[Started]> = started.chunks(folds).collect();
         let score = |start: &usize| of_start[*start].iter().map(|fold| fold.score).sum::<f64>();
@@ -188,6 +201,14 @@ impl Chosen {
         if starts.iter().any(|start| score(start).is_finite()) {
             starts.retain(|start| score(start).is_finite());
         }
+        let cuts = |start: &usize| {
+            of_start[*start]
+                .iter()
+                .map(|fold| fold.cut.len())
+                .sum::<usize>()
+        };
+        let fewest = starts.iter().map(cuts).min();
+        starts.retain(|start| Some(cuts(start)) == fewest);
         starts.sort_by(|a, b| score(a).total_cmp(&score(b)));
         starts.truncate(count);
         if starts.is_empty() {
