@@ -11,6 +11,7 @@ mod judge_scores;
 mod model;
 mod plants;
 mod predictor;
+mod recorded;
 mod training;
 
 use approx::assert_relative_eq;
