@@ -160,6 +160,28 @@ impl<'a> Job<'a> {
 
     /// Trains from the start of the given number.
     pub(super) fn run(&self, start: usize) -> Started {
+        let (network, mut best, ended) = self.learn_one_step(start);
+        let mut started = Started {
+            network,
+            score: f64::INFINITY,
+            trained: best.weights.is_some(),
+            epochs: ended.epochs,
+            stopped: ended.reason,
+            effective_weights: ended.effective_weights,
+            cut: Vec::new(),
+        };
+        if self.config.training.closed_loop.is_some() {
+            best = self.close(start, &mut started, best);
+        }
+        if let Some(weights) = best.weights {
+            started.network.set_weights(&weights);
+            started.score = best.score;
+        }
+        started
+    }
+
+    /// Makes one-step errors small: most epochs on a part of the rows, the last ones on all.
+    fn learn_one_step(&self, start: usize) -> (Network, Best, Ended) {
         let training = &self.config.training;
         // A linear model is found at once, from all rows.
         let first = match self.data.frame.shape(self.config.hidden).hidden {
@@ -203,23 +225,7 @@ impl<'a> Job<'a> {
             ended = self.stage(&open, &mut network, &mut best);
             ended.epochs += open.before;
         }
-        let mut started = Started {
-            network,
-            score: f64::INFINITY,
-            trained: best.weights.is_some(),
-            epochs: ended.epochs,
-            stopped: ended.reason,
-            effective_weights: ended.effective_weights,
-            cut: Vec::new(),
-        };
-        if training.closed_loop.is_some() {
-            best = self.close(start, &mut started, best);
-        }
-        if let Some(weights) = best.weights {
-            started.network.set_weights(&weights);
-            started.score = best.score;
-        }
-        started
+        (network, best, ended)
     }
 
     fn one_step(&self, runs: &[Run]) -> OpenLoop<'a> {
