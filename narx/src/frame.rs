@@ -3,7 +3,7 @@ use std::ops::Range;
 use crate::config::{Config, Skip, Target};
 use crate::network::{ROWS, Shape, Strip};
 use crate::scale::Scaler;
-use crate::{Error, Part, Series};
+use crate::{Error, Part, Series, Session};
 
 /// What a row of regressors is made of: which columns, at which lags, scaled how.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ impl Frame {
     pub(crate) fn fitted(series: &Series, part: &Part, config: &Config) -> Result<Self, Error> {
         let mut columns = Vec::new();
         for (index, name) in series.outputs().iter().enumerate() {
-            let values = output_values(series, part, index);
+            let values = values(series, part, move |session| session.output(index));
             let fitted = Scaler::fitted(config.scaling, config.target, values.clone());
             let mut finite = values.filter(|value| value.is_finite());
             let (scaler, lags) = match fitted {
@@ -59,7 +59,7 @@ impl Frame {
         let mut dropped = Vec::new();
         for input in &config.inputs {
             let index = index_of(series, &input.name)?;
-            let values = input_values(series, part, index);
+            let values = values(series, part, move |session| session.input(index));
             match Scaler::fitted(config.scaling, Target::Value, values) {
                 Some(scaler) => columns.push(Column {
                     name: input.name.clone(),
@@ -137,7 +137,7 @@ impl Frame {
                 Place::Input(index_of(series, &it.name)?)
             });
         }
-        let of_session = |session: &'a crate::Session| {
+        let of_session = |session: &'a Session| {
             let column = |place: &Place| match *place {
                 Place::Output(index) => session.output(index),
                 Place::Input(index) => session.input(index),
@@ -169,22 +169,14 @@ fn missing(what: &'static str, name: &str, there: &[String]) -> Error {
     }
 }
 
-fn output_values<'a>(
+/// The values of a column in the rows of a part.
+fn values<'a>(
     series: &'a Series,
     part: &'a Part,
-    index: usize,
+    column: impl Fn(&'a Session) -> &'a [f64] + Copy + 'a,
 ) -> impl Iterator<Item = f64> + Clone + 'a {
     let sessions = series.sessions().iter().zip(part.ranges());
-    sessions.flat_map(move |(s, rows)| s.output(index)[rows.clone()].iter().copied())
-}
-
-fn input_values<'a>(
-    series: &'a Series,
-    part: &'a Part,
-    index: usize,
-) -> impl Iterator<Item = f64> + Clone + 'a {
-    let sessions = series.sessions().iter().zip(part.ranges());
-    sessions.flat_map(move |(s, rows)| s.input(index)[rows.clone()].iter().copied())
+    sessions.flat_map(move |(session, rows)| column(session)[rows.clone()].iter().copied())
 }
 
 /// The columns of a data set in the order of a frame.

@@ -1,10 +1,9 @@
 use super::evaluate::{Lanes, Network, outputs};
 
 impl Network {
-    /// The forecasts of several rows and their derivatives by the weights.
-    ///
-    /// `x` holds rows of regressors. For each row and output `forecasts` takes one value and
-    /// `jacobian` one row of `stride` values, of which those beyond the weights are left alone.
+    /// The forecasts from the regressors `x` and their derivatives by the weights: for each output
+    /// `forecasts` takes one value and `jacobian` one row of `stride` values, of which those beyond
+    /// the weights are left alone.
     pub(crate) fn linearise(
         &self,
         x: &[f64],
@@ -24,7 +23,7 @@ impl Network {
     }
 
     /// The derivatives of output `o` by the regressors, at the activations that `scratch` holds
-    /// from the last row of [`linearise`](Self::linearise).
+    /// from the last call of [`linearise`](Self::linearise).
     pub(crate) fn gradient(&self, o: usize, scratch: &Scratch, out: &mut [f64]) {
         let (shape, weights, places) = (self.shape(), self.weights(), self.places());
         let output = &weights[places.output + o * shape.hidden..][..shape.hidden];
@@ -82,15 +81,9 @@ fn linearise(
     jacobian: &mut [f64],
     stride: usize,
 ) {
-    let shape = network.shape();
-    let rows = jacobian.chunks_exact_mut(stride * shape.outputs);
-    let forecasts = forecasts.chunks_exact_mut(shape.outputs);
-    for (n, (forecast, jacobian)) in forecasts.zip(rows).enumerate() {
-        let x = &x[n * shape.regressors..(n + 1) * shape.regressors];
-        outputs(network, x, &mut scratch.activations, forecast);
-        for (o, row) in jacobian.chunks_exact_mut(stride).enumerate() {
-            derivatives(network, x, o, scratch, row);
-        }
+    outputs(network, x, &mut scratch.activations, forecasts);
+    for (o, row) in jacobian.chunks_exact_mut(stride).enumerate() {
+        derivatives(network, x, o, scratch, row);
     }
 }
 
