@@ -50,6 +50,8 @@ pub(crate) enum Error {
     NoTarget,
     #[error("column `{name}` is named twice in `--target` and `--inputs`")]
     ColumnTwice { name: String },
+    #[error("`{flag} {}` is one of the logs, which would be lost: name another file", .path.display())]
+    OverLog { flag: &'static str, path: PathBuf },
     #[error("policy `{name}` is named twice")]
     Twice { name: String },
     #[error("`--lags` names `{column}`, which is none of the columns in use: {}", quoted(.known))]

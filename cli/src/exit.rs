@@ -76,6 +76,7 @@ impl From<&Error> for ExitCode {
             | Error::NoSeries { .. }
             | Error::NoTarget
             | Error::ColumnTwice { .. }
+            | Error::OverLog { .. }
             | Error::LagsOfUnknown { .. }
             | Error::LagsTwice { .. }
             | Error::LagsDiffer { .. }

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lbbsp::narx::{self, Config, Narx, Part, Report, Scores, naive_mae};
 use serde::Serialize;
@@ -58,6 +58,10 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let names = named_series(&args.names.target, &args.names.inputs)?;
     let config = args.flags.config(&names)?;
+    spare(&args.logs, "--out", &args.out)?;
+    if let Some(plot) = &args.plot {
+        spare(&args.logs, "--plot", plot)?;
+    }
     let log = series_file::read(&args.logs, names, &args.columns, config.longest_lag())?;
     let part = log
         .series
@@ -73,6 +77,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         return files::print(&json::text(&Form::of(&trained.model, &held_back)));
     }
     files::print(&summary(args, &log, &part, &trained.model, &held_back))
+}
+
+/// Refuses to write over a log, by whatever path it is reached.
+fn spare(logs: &[PathBuf], flag: &'static str, path: &Path) -> Result<(), Error> {
+    let Ok(written) = path.canonicalize() else {
+        return Ok(()); // There is no such file yet.
+    };
+    let is_it = |log: &PathBuf| log.canonicalize().is_ok_and(|log| log == written);
+    if logs.iter().any(is_it) {
+        let path = path.to_owned();
+        return Err(Error::OverLog { flag, path });
+    }
+    Ok(())
 }
 
 /// Trains on some rows of a log; an error says what there was to train on.

@@ -216,3 +216,15 @@ fn the_picture_shows_every_start() {
     }
     assert!(!picture.contains("start 3") && !picture.contains("NaN"));
 }
+
+#[test]
+fn a_log_is_never_written_over() {
+    let folder = trained(60);
+    let log = std::fs::read(folder.path().join("log.csv")).unwrap();
+    for out in ["-o log.csv", "-o ./log.csv", "-o model.json --plot log.csv"] {
+        let line = format!("train log.csv --target speed --inputs cpu {out}");
+        let ran = line_in(folder.path(), &line);
+        ran.refused(USAGE, &["log.csv", "is one of the logs"]);
+        assert_eq!(std::fs::read(folder.path().join("log.csv")).unwrap(), log);
+    }
+}
