@@ -157,14 +157,14 @@ impl TryFrom<State> for Ema {
         match &state {
             State::Fixed { alpha, level } => {
                 let in_range = *alpha > 0.0 && *alpha <= 1.0;
-                check("alpha", "above 0 and at most 1", *alpha, in_range)?;
+                Error::check("alpha", "above 0 and at most 1", *alpha, in_range)?;
                 check_levels(level.as_slice())?;
             }
             State::Adaptive(bank) => {
-                check("best", "below 10", bank.best as f64, bank.best < CANDIDATES)?;
+                Error::check("best", "below 10", bank.best as f64, bank.best < CANDIDATES)?;
                 for &score in &bank.scores {
                     let in_range = score >= 0.0 && score.is_finite();
-                    check("score", "finite and not negative", score, in_range)?;
+                    Error::check("score", "finite and not negative", score, in_range)?;
                 }
                 check_levels(bank.levels.as_ref().map_or(&[], |levels| levels))?;
             }
@@ -175,23 +175,7 @@ impl TryFrom<State> for Ema {
 
 fn check_levels(levels: &[f64]) -> Result<(), Error> {
     let mut levels = levels.iter();
-    levels.try_for_each(|&level| check("level", "finite", level, level.is_finite()))
-}
-
-fn check(
-    name: &'static str,
-    expected: &'static str,
-    got: f64,
-    in_range: bool,
-) -> Result<(), Error> {
-    if in_range {
-        return Ok(());
-    }
-    Err(Error::Setting {
-        name,
-        expected,
-        got,
-    })
+    levels.try_for_each(|&level| Error::check("level", "finite", level, level.is_finite()))
 }
 
 impl From<Ema> for State {

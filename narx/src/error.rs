@@ -161,6 +161,25 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// [`Error::Setting`] unless `in_range`.
+    pub(crate) fn check(
+        name: &'static str,
+        expected: &'static str,
+        got: f64,
+        in_range: bool,
+    ) -> Result<(), Self> {
+        if in_range {
+            return Ok(());
+        }
+        Err(Self::Setting {
+            name,
+            expected,
+            got,
+        })
+    }
+}
+
 /// What is wrong with a model file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
