@@ -6,6 +6,7 @@ mod error;
 mod forecaster;
 mod forecasts;
 mod frame;
+mod intervals;
 mod judge;
 mod last_value;
 mod model;
@@ -22,6 +23,7 @@ pub use ema::Ema;
 pub use error::{Error, FileFault};
 pub use forecaster::{AnyForecaster, Forecaster};
 pub use forecasts::Forecasts;
+pub use intervals::{AdaptiveConformal, Interval, IntervalScores, SplitConformal, interval_score};
 pub use judge::{
     Backtest, Correlogram, LagStep, LjungBox, Residuals, Scores, SuggestedLags, backtest,
     naive_mae, suggest_lags,

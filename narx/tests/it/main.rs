@@ -3,6 +3,9 @@
 mod closed_loop;
 mod files;
 mod forecasts;
+mod intervals;
+mod intervals_adaptive;
+mod intervals_coverage;
 mod judge_backtest;
 mod judge_lags;
 mod judge_noise;
