@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Ema, LastValue};
+use crate::{Corrected, Ema, Guarded, LastValue, Online};
 
 /// Something that forecasts a series from its past and from the driving series.
 ///
@@ -29,6 +29,19 @@ pub enum AnyForecaster {
     LastValue(LastValue),
     /// The next value is an exponential moving average of the past ones.
     Ema(Ema),
+    /// A network that learns at every step.
+    Online(Box<Online>),
+    /// A moving average that such a network corrects.
+    Corrected(Box<Corrected>),
+    /// All of these, each by what it was worth lately.
+    Guarded(Box<Guarded>),
+}
+
+impl Default for AnyForecaster {
+    /// [`Guarded`] without inputs.
+    fn default() -> Self {
+        Guarded::default().into()
+    }
 }
 
 impl From<LastValue> for AnyForecaster {
@@ -43,11 +56,32 @@ impl From<Ema> for AnyForecaster {
     }
 }
 
+impl From<Online> for AnyForecaster {
+    fn from(online: Online) -> Self {
+        Self::Online(Box::new(online))
+    }
+}
+
+impl From<Corrected> for AnyForecaster {
+    fn from(corrected: Corrected) -> Self {
+        Self::Corrected(Box::new(corrected))
+    }
+}
+
+impl From<Guarded> for AnyForecaster {
+    fn from(guarded: Guarded) -> Self {
+        Self::Guarded(Box::new(guarded))
+    }
+}
+
 impl Forecaster for AnyForecaster {
     fn observe(&mut self, y: f64, inputs: &[f64]) {
         match self {
             Self::LastValue(rule) => rule.observe(y, inputs),
             Self::Ema(rule) => rule.observe(y, inputs),
+            Self::Online(rule) => rule.observe(y, inputs),
+            Self::Corrected(rule) => rule.observe(y, inputs),
+            Self::Guarded(rule) => rule.observe(y, inputs),
         }
     }
 
@@ -55,6 +89,9 @@ impl Forecaster for AnyForecaster {
         match self {
             Self::LastValue(rule) => rule.forecast(inputs_now, out),
             Self::Ema(rule) => rule.forecast(inputs_now, out),
+            Self::Online(rule) => rule.forecast(inputs_now, out),
+            Self::Corrected(rule) => rule.forecast(inputs_now, out),
+            Self::Guarded(rule) => rule.forecast(inputs_now, out),
         }
     }
 }

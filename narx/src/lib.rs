@@ -11,6 +11,7 @@ mod judge;
 mod last_value;
 mod model;
 mod network;
+mod online;
 mod roll;
 mod scale;
 mod series;
@@ -30,5 +31,6 @@ pub use judge::{
 };
 pub use last_value::LastValue;
 pub use model::{Narx, Predictor, TrainedRows};
+pub use online::{Corrected, Covariance, Guarded, Jumps, Member, Online, OnlineConfig};
 pub use series::{Part, Series, Session};
 pub use train::{Epoch, OnEpoch, Options, Report, StartReport, StopReason, train, train_with};

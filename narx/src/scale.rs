@@ -84,6 +84,21 @@ impl Scaler {
         value.clamp(-f64::MAX, f64::MAX)
     }
 
+    /// What becomes 0; of the logarithms if these are scaled.
+    pub(crate) fn shift(&self) -> f64 {
+        self.shift
+    }
+
+    /// By how much a value has to change to change by 1.
+    pub(crate) fn spread(&self) -> f64 {
+        self.spread
+    }
+
+    /// Whether logarithms are scaled.
+    pub(crate) fn is_log(&self) -> bool {
+        self.log
+    }
+
     /// The size of a typical value, in the units of the series.
     pub(crate) fn unit(&self) -> f64 {
         if self.log {

@@ -245,6 +245,10 @@ impl Narx {
         ))
     }
 
+    pub(crate) fn parts(&self) -> (&Frame, &Network) {
+        (&self.frame, &self.network)
+    }
+
     /// A live forecaster that has seen nothing yet.
     ///
     /// # Errors

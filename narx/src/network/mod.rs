@@ -11,6 +11,7 @@ use crate::config::Skip;
 pub(crate) use block::{Block, ROWS, Strip};
 pub(crate) use evaluate::{Lanes, Network};
 pub(crate) use linearise::Scratch;
+pub(crate) use tanh::tanh;
 
 /// Sizes of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,6 +24,7 @@ pub use lm::StopReason;
 use one_start::{Division, Job, Started};
 use open_loop::OpenLoop;
 pub use report::{Report, StartReport};
+pub(crate) use start::uniform;
 
 /// Trains a model on all rows of a data set.
 ///

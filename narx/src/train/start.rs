@@ -75,7 +75,7 @@ pub(crate) fn fit_output_layer(problem: &dyn Problem, network: &mut Network) {
 }
 
 /// Uniform between −1 and 1.
-fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
+pub(crate) fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
     2.0 * (random.next_u64() >> 11) as f64 * UNIT - 1.0
 }

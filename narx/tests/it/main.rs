@@ -12,13 +12,21 @@ mod judge_noise;
 mod judge_residuals;
 mod judge_scores;
 mod model;
+mod online;
+mod online_guarded;
+mod online_jumps;
+mod online_soak;
 mod plants;
 mod predictor;
+mod random;
 mod recorded;
 mod training;
 
 use approx::assert_relative_eq;
-use narx::{AnyForecaster, Ema, Error, Forecaster, LastValue};
+use narx::{
+    AnyForecaster, Corrected, Covariance, Ema, Error, Forecaster, Guarded, LastValue, Online,
+    OnlineConfig,
+};
 use proptest::prelude::*;
 
 /// Sums of at most a few hundred products: rounding stays far below this.
@@ -30,12 +38,27 @@ fn next(rule: &impl Forecaster) -> f64 {
     out[0]
 }
 
-fn rules() -> Vec<AnyForecaster> {
+/// Those whose forecasts never leave the range of the values so far.
+fn bounded_rules() -> Vec<AnyForecaster> {
     vec![
         LastValue::new().into(),
         Ema::new(0.3).unwrap().into(),
         Ema::adaptive().into(),
+        Guarded::new(0).unwrap().into(),
     ]
+}
+
+fn rules() -> Vec<AnyForecaster> {
+    let mut rules = bounded_rules();
+    let nodes = OnlineConfig {
+        covariance: Covariance::Nodes,
+        ..OnlineConfig::new(0)
+    };
+    for config in [OnlineConfig::new(0), OnlineConfig::linear(0), nodes] {
+        rules.push(Online::new(&config).unwrap().into());
+    }
+    rules.push(Corrected::new(0, 0).unwrap().into());
+    rules
 }
 
 #[test]
@@ -149,7 +172,7 @@ proptest! {
         let seen: Vec<f64> = series.iter().copied().filter(|y| y.is_finite()).collect();
         let low = seen.iter().copied().fold(f64::INFINITY, f64::min);
         let high = seen.iter().copied().fold(0.0, f64::max);
-        for mut rule in rules() {
+        for mut rule in bounded_rules() {
             for &y in &series {
                 rule.observe(y, &[]);
             }
