@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use lbbsp::prelude::{Ema, LastValue, Policy};
+use lbbsp::prelude::{Ema, Guarded, LastValue, Policy};
 use lbbsp::sizing::defaults;
 use lbbsp::sizing::replay::{AtEnd, Comparison, Job, Strategy, Trace, compare};
 
@@ -20,7 +20,8 @@ use crate::{files, json, picture, table};
 /// `worker` tells several apart, which then share a clock; each file begins with its first row. Other columns of numbers are driving series.
 ///
 /// A policy is one of `equal`, `last` (value), `ema` (smoothing 0.3), `ema:ALPHA`, `ema-adaptive`,
-/// `informed` (knows the speeds at the start of an iteration) and `oracle` (knows the future).
+/// `guarded` (a network that learns as it goes, held by simple rules), `informed` (knows the speeds
+/// at the start of an iteration) and `oracle` (knows the future).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lbbsp replay bursts.csv periodic.csv sine.csv quota.csv --global-batch 2048
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "equal,last,ema,informed,oracle"
+        default_value = "equal,last,ema,guarded,informed,oracle"
     )]
     policy: Vec<Choice>,
     /// Iterations to run [default: until equal batches have seen the longest trace, at most 100000]
@@ -87,8 +88,9 @@ impl FromStr for Choice {
         let strategy = match name {
             "equal" => Strategy::Online(Policy::Equal),
             "last" => Strategy::Online(Policy::predictive(LastValue::new())),
-            "ema" => Strategy::Online(Policy::default()),
+            "ema" => Strategy::Online(Policy::predictive(fixed_ema(defaults::EMA_ALPHA)?)),
             "ema-adaptive" => Strategy::Online(Policy::predictive(Ema::adaptive())),
+            "guarded" => Strategy::Online(guarded()),
             "informed" => Strategy::Informed,
             "oracle" => Strategy::Oracle,
             _ => Strategy::Online(Policy::predictive(ema(name)?)),
@@ -99,13 +101,25 @@ impl FromStr for Choice {
 }
 
 fn ema(name: &str) -> Result<Ema, String> {
-    let alpha = name
-        .strip_prefix("ema:")
-        .ok_or("it is none of equal, last, ema, ema:ALPHA, ema-adaptive, informed, oracle")?;
+    let alpha = name.strip_prefix("ema:").ok_or(
+        "it is none of equal, last, ema, ema:ALPHA, ema-adaptive, guarded, informed, oracle",
+    )?;
     let alpha: f64 = alpha
         .parse()
         .map_err(|_| format!("alpha must be above 0 and at most 1, got {alpha}"))?;
+    fixed_ema(alpha)
+}
+
+fn fixed_ema(alpha: f64) -> Result<Ema, String> {
     Ema::new(alpha).map_err(|cause| cause.to_string())
+}
+
+/// The default forecaster, which reads what is known before a row. A series that a trace lacks
+/// tells it nothing.
+fn guarded() -> Policy {
+    let inputs = defaults::KNOWN_BEFORE;
+    let guarded = Guarded::new(inputs.len()).expect("they are few enough");
+    Policy::forecast_by(guarded.into(), &inputs)
 }
 
 /// A finished replay.

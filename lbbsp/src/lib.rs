@@ -7,7 +7,10 @@ pub use sizing;
 /// What most programs need, under one name.
 pub mod prelude {
     pub use gpu_profile::Profile;
-    pub use narx::{AnyForecaster, Ema, Forecaster, LastValue, Narx, Predictor};
+    pub use narx::{
+        AnyForecaster, Corrected, Ema, Forecaster, Guarded, LastValue, Narx, Online, OnlineConfig,
+        Predictor,
+    };
     pub use sizing::{
         Balancer, Curve, Hinge, IterationPlan, Limit, Limits, Plan, Points, Policy, Report, Share,
         Splitter, Worker, split,

@@ -1,7 +1,6 @@
 //! Every default of this crate, in one place.
 
-/// Smoothing factor of the exponential moving average that predicts a worker's speed, until it is
-/// tuned.
+/// Smoothing factor of the exponential moving average of a worker's communication.
 pub const EMA_ALPHA: f64 = 0.3;
 
 /// Seed of everything random.

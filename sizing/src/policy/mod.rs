@@ -1,9 +1,7 @@
 mod profiled;
 
-use narx::{AnyForecaster, Ema};
+use narx::AnyForecaster;
 use serde::{Deserialize, Serialize};
-
-use crate::defaults;
 
 /// How a balancer decides how fast its workers will be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,9 +40,8 @@ impl Policy {
 }
 
 impl Default for Policy {
-    /// An exponential moving average with [`defaults::EMA_ALPHA`].
+    /// [`narx::Guarded`] without driving series.
     fn default() -> Self {
-        let ema = Ema::new(defaults::EMA_ALPHA).expect("the default alpha is in range");
-        Self::predictive(ema)
+        Self::predictive(AnyForecaster::default())
     }
 }
