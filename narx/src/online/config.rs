@@ -139,7 +139,7 @@ pub enum Covariance {
 #[serde(deny_unknown_fields)]
 pub struct Jumps {
     /// How many times the running root mean square of the forecast's errors a jump must exceed.
-    /// Lower holds back smaller jumps; infinity none.
+    /// Lower holds back smaller jumps, `f64::MAX` none.
     pub threshold: f64,
     /// The share of jumps that is thought to last before any was seen, from 0 to 1: the next
     /// forecast moves by it, so a first spike does harm by it, and a first shift is followed by it.
@@ -157,8 +157,9 @@ impl Default for Jumps {
 
 impl Jumps {
     pub(super) fn check(&self) -> Result<(), Error> {
-        let in_range = self.threshold > 0.0;
-        Error::check("threshold", "positive", self.threshold, in_range)?;
+        let in_range = self.threshold > 0.0 && self.threshold.is_finite();
+        let expected = "positive and finite";
+        Error::check("threshold", expected, self.threshold, in_range)?;
         let in_range = (0.0..=1.0).contains(&self.expected);
         Error::check("expected", "from 0 to 1", self.expected, in_range)
     }

@@ -11,10 +11,11 @@ pub(super) struct Term {
 }
 
 /// The last values of a series and its inputs, those of one step side by side.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct History {
     columns: usize,
-    /// A power of two of steps.
+    /// A power of two of steps; NaN is missing.
+    #[serde(with = "missing")]
     values: Vec<f64>,
     /// The step to be forecast next.
     step: usize,
@@ -44,10 +45,10 @@ impl History {
     /// Takes in a step: what is missing of it is NaN.
     pub(super) fn push(&mut self, y: f64, inputs: &[f64]) {
         let first = self.place(self.step, 0);
-        self.values[first] = y;
-        for column in 1..self.columns {
-            let value = inputs.get(column - 1).copied().unwrap_or(f64::NAN);
-            self.values[first + column] = value;
+        let values = std::iter::once(&y).chain(inputs);
+        let values = values.copied().chain(std::iter::repeat(f64::NAN));
+        for (place, value) in self.values[first..][..self.columns].iter_mut().zip(values) {
+            *place = if value.is_finite() { value } else { f64::NAN };
         }
         self.step = self.step.wrapping_add(1);
     }
@@ -72,5 +73,33 @@ impl History {
             });
         }
         Ok(())
+    }
+}
+
+impl PartialEq for History {
+    fn eq(&self, other: &Self) -> bool {
+        let alike = (self.columns, self.step) == (other.columns, other.step);
+        // NaN is equal to itself here.
+        let mut values = self.values.iter().zip(&other.values);
+        let same = self.values.len() == other.values.len();
+        alike && same && values.all(|(a, b)| a.to_bits() == b.to_bits())
+    }
+}
+
+/// Missing values are null in a file.
+mod missing {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(values: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        let known = |value: &f64| value.is_finite().then_some(*value);
+        to.collect_seq(values.iter().map(known))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        let values = Vec::<Option<f64>>::deserialize(from)?;
+        Ok(values
+            .into_iter()
+            .map(|value| value.unwrap_or(f64::NAN))
+            .collect())
     }
 }

@@ -68,9 +68,13 @@ impl Mixture {
 
     /// Learns what the members' forecasts of `y` were worth.
     pub(super) fn observe(&mut self, y: f64, forecasts: &[f64; MEMBERS]) {
+        if forecasts.iter().any(|forecast| forecast.is_nan()) {
+            self.widen(y);
+            return; // There is no forecast before the first value.
+        }
         let weights = self.weights();
         let most = match self.mean_loss > 0.0 {
-            true => LARGEST * self.mean_loss,
+            true => (LARGEST * self.mean_loss).min(f64::MAX),
             false => f64::MAX,
         };
         let loss = |forecast: f64| {
@@ -78,13 +82,7 @@ impl Mixture {
             (error * error).min(most)
         };
         let losses = forecasts.map(loss);
-        self.range = Some(match self.range {
-            Some((low, high)) => (low.min(y), high.max(y)),
-            None => (y, y),
-        });
-        if losses.iter().any(|loss| loss.is_nan()) {
-            return;
-        }
+        self.widen(y);
         let least = losses.iter().copied().fold(f64::MAX, f64::min);
         let mean: f64 = weights
             .iter()
@@ -106,6 +104,13 @@ impl Mixture {
             1.0
         };
         self.mean_loss += weight * (mean + least - self.mean_loss).min(f64::MAX);
+    }
+
+    fn widen(&mut self, y: f64) {
+        self.range = Some(match self.range {
+            Some((low, high)) => (low.min(y), high.max(y)),
+            None => (y, y),
+        });
     }
 
     /// −ln(Σ w exp(−η loss)) / η, above `least`.

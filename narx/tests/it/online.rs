@@ -277,7 +277,12 @@ fn settings_out_of_range_are_refused() {
     for config in &bad {
         assert!(Online::new(config).is_err(), "{config:?}");
     }
-    for (threshold, expected) in [(0.0, 0.0), (f64::NAN, 0.0), (20.0, -0.1), (20.0, f64::NAN)] {
+    for (threshold, expected) in [
+        (0.0, 0.0),
+        (f64::INFINITY, 0.0),
+        (20.0, -0.1),
+        (20.0, f64::NAN),
+    ] {
         let mut config = new(0);
         (config.jumps.threshold, config.jumps.expected) = (threshold, expected);
         assert!(Online::new(&config).is_err(), "{config:?}");

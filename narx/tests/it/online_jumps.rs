@@ -144,7 +144,7 @@ fn the_trade_can_be_set() {
         ..jumps
     });
     let open = with(Jumps {
-        threshold: f64::INFINITY,
+        threshold: f64::MAX,
         ..jumps
     });
     let usual = with(jumps);
