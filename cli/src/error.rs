@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use lbbsp::{gpu_profile, narx, sizing};
 
 use crate::worker_names::plain;
-use crate::{series_file, trace_file};
+use crate::{series_file, state_file, trace_file};
 
 /// Why a command came to no end.
 #[derive(Debug, thiserror::Error)]
@@ -99,6 +99,31 @@ pub(crate) enum Error {
     },
     #[error("cannot forecast `{session}`: {cause}")]
     Forecast { session: String, cause: narx::Error },
+    #[error("{} cannot go on learning: {cause}{}", .path.display(), smaller(.cause))]
+    ModelOnline { path: PathBuf, cause: narx::Error },
+    #[error("`{flag}`: {cause}{}", smaller(.cause))]
+    FlagsOnline {
+        flag: &'static str,
+        cause: narx::Error,
+    },
+    #[error(
+        "`{flag}` is the state of one worker, a single session, but the logs have {got}: give the log of one"
+    )]
+    SeveralSessions { flag: &'static str, got: usize },
+    #[error(
+        "baseline `{name}` learns from rows trained on, and `--online-state` has none: give other `--baselines`"
+    )]
+    NoTraining { name: &'static str },
+    #[error(
+        "{} is the state of an online forecaster, not a model: only `lbbsp backtest --online-state` and `lbbsp inspect` take it",
+        .path.display()
+    )]
+    NotAModel { path: PathBuf },
+    #[error("{}: {cause}", .path.display())]
+    State {
+        path: PathBuf,
+        cause: state_file::Fault,
+    },
     #[error("{0}")]
     Narx(narx::Error),
     #[error("{cause}{}", called(.name))]
@@ -126,6 +151,21 @@ fn among(cause: &narx::Error, rows: usize, part: usize, longest_lag: usize) -> S
             "; of the {rows} rows in the logs, {part} are to train on, and the longest lag is {longest_lag}"
         ),
         _ => String::new(),
+    }
+}
+
+/// What to train instead of a model that cannot go on learning.
+fn smaller(cause: &narx::Error) -> &'static str {
+    match cause {
+        narx::Error::SeveralOutputs { .. } => "; train one model for each target",
+        narx::Error::Setting { name: "hidden", .. } => {
+            ", over all starts averaged: train with fewer `--hidden` units or a smaller `--average`"
+        }
+        narx::Error::Setting {
+            name: "lag" | "weights",
+            ..
+        } => "; give fewer or shorter `--lags`",
+        _ => "",
     }
 }
 

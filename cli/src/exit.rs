@@ -82,6 +82,9 @@ impl From<&Error> for ExitCode {
             | Error::LagsDiffer { .. }
             | Error::LagZero { .. }
             | Error::NoFuture { .. }
+            | Error::FlagsOnline { .. }
+            | Error::SeveralSessions { .. }
+            | Error::NoTraining { .. }
             | Error::Twice { .. } => Self::Usage,
             Error::Sizing { cause, .. } => of_sizing(cause),
             Error::Training { cause, .. } | Error::Forecast { cause, .. } | Error::Narx(cause) => {
@@ -96,6 +99,9 @@ impl From<&Error> for ExitCode {
             | Error::Profile { .. }
             | Error::Curve { .. }
             | Error::Model { .. }
+            | Error::ModelOnline { .. }
+            | Error::NotAModel { .. }
+            | Error::State { .. }
             | Error::AllSeen { .. }
             | Error::NothingToLearnFrom { .. }
             | Error::NothingScored { .. }

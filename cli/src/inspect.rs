@@ -8,21 +8,24 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::lags::in_words;
 use crate::model_file::{Scaled, Written};
+use crate::state_file::State;
 use crate::table::{align_left, aligned, counted};
 use crate::unit::number;
 use crate::worker_names::plain;
-use crate::{files, json, model_file, training};
+use crate::{files, json, model_file, state_file, training};
 
 /// Say what a model file holds
 ///
 /// What is forecast from what, the scaling, how it was trained and on what. A file that was changed
-/// after it was written is refused.
+/// after it was written is refused. Of the state of an online forecaster it says what is forecast from
+/// what, how many rows it has gone through, and what counts how much.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lbbsp inspect model.json
-  lbbsp inspect model.json --json")]
+  lbbsp inspect model.json --json
+  lbbsp inspect state.json")]
 pub(crate) struct Args {
-    /// The model
+    /// The model, or the state of an online forecaster
     #[arg(value_name = "MODEL.json")]
     model: PathBuf,
     /// Print JSON instead of sentences
@@ -31,13 +34,24 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
-    let model = model_file::read(&args.model)?;
+    let read = files::read(&args.model)?;
+    if state_file::is_state(&read) {
+        return of_state(args, &State::parse(&read, &args.model)?);
+    }
+    let model = model_file::parse(&read, &args.model)?;
     let file = Written::of(&model);
     if args.json {
         return files::print(&json::text(&Form::of(&model, &file)));
     }
     let name = args.model.display().to_string();
     files::print(&text(&name, &model, &file))
+}
+
+fn of_state(args: &Args, state: &State) -> Result<(), Error> {
+    if args.json {
+        return files::print(&state.json());
+    }
+    files::print(&state.text(&args.model.display().to_string()))
 }
 
 fn text(name: &str, model: &Narx, file: &Written) -> String {

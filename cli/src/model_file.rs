@@ -4,16 +4,23 @@ use lbbsp::narx::{Narx, Series};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::files;
 use crate::lags::in_words;
 use crate::worker_names::plain;
+use crate::{files, state_file};
 
 /// Reads a model.
 pub(crate) fn read(path: &Path) -> Result<Narx, Error> {
-    let text = files::read(path)?;
-    Narx::from_json(&text).map_err(|cause| {
+    parse(&files::read(path)?, path)
+}
+
+/// Reads a model from a file that is in memory.
+pub(crate) fn parse(file: &[u8], path: &Path) -> Result<Narx, Error> {
+    Narx::from_json(file).map_err(|cause| {
         let path = path.to_owned();
-        Error::Model { path, cause }
+        match state_file::is_state(file) {
+            true => Error::NotAModel { path },
+            false => Error::Model { path, cause },
+        }
     })
 }
 

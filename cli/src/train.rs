@@ -6,10 +6,11 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::model_flags::ModelFlags;
 use crate::series_file::{self, Log, RowColumns, SeriesColumns, named_series};
+use crate::state_file::State;
 use crate::table::counted;
 use crate::training::{self, Trained};
 use crate::unit::number;
-use crate::{files, json, model_file, picture};
+use crate::{files, json, model_file, online, picture};
 
 /// Train a NARX model on logs
 ///
@@ -21,6 +22,7 @@ use crate::{files, json, model_file, picture};
   lbbsp train bursts.csv --target speed --inputs running_before -o model.json
   lbbsp train bursts.csv sine.csv --target speed --lags speed=1..4 -o two.json --plot two.svg
   lbbsp train bursts.csv --target speed --inputs cpu_s --lags cpu_s=1+3 --closed-loop -o cpu.json
+  lbbsp train bursts.csv --target speed --inputs running_before -o m.json --online-state state.json
   lbbsp train jobs.csv --target rate --session job --time when -o jobs.json --json")]
 pub(crate) struct Args {
     /// Logs to learn from, CSV files
@@ -35,6 +37,11 @@ pub(crate) struct Args {
     /// Write a picture of the errors over the epochs into this file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Let the model go on learning through the log from its first row on, and write the forecaster
+    /// that results into this file, for `lbbsp backtest --online-state` on later rows; the log must be
+    /// one session, and the target one column
+    #[arg(long, value_name = "STATE.json")]
+    online_state: Option<PathBuf>,
     /// Print JSON instead of a summary
     #[arg(long)]
     json: bool,
@@ -62,21 +69,33 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     if let Some(plot) = &args.plot {
         spare(&args.logs, "--plot", plot)?;
     }
+    if let Some(state) = &args.online_state {
+        spare(&args.logs, ONLINE_STATE, state)?;
+    }
     let log = series_file::read(&args.logs, names, &args.columns, config.longest_lag())?;
     let part = log
         .series
         .first(args.train_share)
         .expect("the share is from 0 to 1");
+    if args.online_state.is_some() {
+        check_online(&log, &part, &config)?;
+    }
     let trained = train(&log, &part, &config, "the model")?;
     let held_back = held_back(&trained.model, &log, &part)?;
     files::write(&args.out, &trained.model.to_json())?;
     if let Some(path) = &args.plot {
         picture::write_training(&trained.history, path)?;
     }
+    let state = args.online_state.as_ref();
+    let state = state
+        .map(|path| write_state(&trained.model, &log, path))
+        .transpose()?;
     if args.json {
         return files::print(&json::text(&Form::of(&trained.model, &held_back)));
     }
-    files::print(&summary(args, &log, &part, &trained.model, &held_back))
+    let mut text = summary(args, &log, &part, &trained.model, &held_back);
+    text.extend(state);
+    files::print(&text)
 }
 
 /// Refuses to write over a log, by whatever path it is reached.
@@ -90,6 +109,26 @@ fn spare(logs: &[PathBuf], flag: &'static str, path: &Path) -> Result<(), Error>
         return Err(Error::OverLog { flag, path });
     }
     Ok(())
+}
+
+const ONLINE_STATE: &str = "--online-state";
+
+/// Refuses a model that could not go on learning, before it is trained.
+fn check_online(log: &Log, part: &Part, config: &Config) -> Result<(), Error> {
+    let (flag, got) = (ONLINE_STATE, log.names.len());
+    if got != 1 {
+        return Err(Error::SeveralSessions { flag, got });
+    }
+    let outputs = log.series.outputs().len();
+    online::check(config, outputs, part.len()).map_err(|cause| Error::FlagsOnline { flag, cause })
+}
+
+/// Lets a model go on learning and writes what results, which it says in a line.
+fn write_state(model: &Narx, log: &Log, path: &Path) -> Result<String, Error> {
+    let flag = ONLINE_STATE;
+    let state = State::after(model, log).map_err(|cause| Error::FlagsOnline { flag, cause })?;
+    files::write(path, &state.to_json())?;
+    Ok(format!("wrote {}: {}\n", path.display(), state.sentence()))
 }
 
 /// Trains on some rows of a log; an error says what there was to train on.

@@ -1,9 +1,16 @@
 use clap::ValueEnum;
-use lbbsp::narx::{self, Backtest, Config, Ema, LastValue, Narx, Part, Series, backtest};
+use lbbsp::narx::{
+    self, Backtest, Config, Corrected, Ema, Forecaster, Guarded, LastValue, Narx, Online, Part,
+    Series, backtest,
+};
 
 use crate::error::Error;
+use crate::online::{self, Learners};
 use crate::series_file::Log;
 use crate::train;
+
+/// What the mixture of online forecasters is called.
+pub(super) const GUARDED: &str = "guarded";
 
 /// A simple rule that a model must beat to be of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,6 +60,8 @@ impl Baseline {
 pub(crate) struct Contender {
     pub(crate) name: String,
     rule: Rule,
+    /// Names of the inputs that it is given, in their order.
+    inputs: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -61,14 +70,35 @@ enum Rule {
     Ema(Ema),
     EmaAdaptive,
     Model(Box<Narx>),
+    Guarded(Box<Guarded>),
+    Online(Box<Online>),
+    Corrected(Box<Corrected>),
 }
 
 impl Contender {
     pub(crate) fn model(name: &str, model: Narx) -> Self {
+        let inputs = model.inputs().map(|(name, _)| name.to_owned()).collect();
         Self {
             name: name.to_owned(),
             rule: Rule::Model(Box::new(model)),
+            inputs,
         }
+    }
+
+    /// `guarded`, and the two of its members that are networks.
+    pub(crate) fn learners(learners: &Learners) -> [Self; 3] {
+        let guarded = &learners.guarded;
+        let (online, corrected) = (guarded.online(), guarded.corrected());
+        let rules = [
+            (GUARDED, Rule::Guarded(Box::new(guarded.clone()))),
+            ("online", Rule::Online(Box::new(online.clone()))),
+            ("corrected", Rule::Corrected(Box::new(corrected.clone()))),
+        ];
+        rules.map(|(name, rule)| Self {
+            name: name.to_owned(),
+            rule,
+            inputs: learners.inputs.clone(),
+        })
     }
 
     /// A rule as it is after the rows in `trained`, beside a model of this configuration.
@@ -81,20 +111,25 @@ impl Contender {
         let name = baseline.name();
         let linear = |config: &Config| {
             let trained = train::train(log, trained, &config.linear(), name)?;
-            Ok(Rule::Model(Box::new(trained.model)))
+            Ok(Self::model(name, trained.model))
         };
         let rule = match baseline {
             Baseline::Last => Rule::Last,
             Baseline::EmaAdaptive => Rule::EmaAdaptive,
             Baseline::Ema => Rule::Ema(tuned(&log.series, trained)?),
-            Baseline::Arx => linear(config)?,
-            Baseline::Ar => linear(&Config {
-                inputs: Vec::new(),
-                ..config.clone()
-            })?,
+            Baseline::Arx => return linear(config),
+            Baseline::Ar => {
+                return linear(&Config {
+                    inputs: Vec::new(),
+                    ..config.clone()
+                });
+            }
         };
-        let name = name.to_owned();
-        Ok(Self { name, rule })
+        Ok(Self {
+            name: name.to_owned(),
+            rule,
+            inputs: Vec::new(),
+        })
     }
 
     /// Its forecasts of the first output.
@@ -104,19 +139,44 @@ impl Contender {
         scored: &Part,
         horizon: usize,
     ) -> Result<Backtest, narx::Error> {
+        let inputs = online::places(series, &self.inputs);
+        let run = Run {
+            series,
+            scored,
+            inputs: &inputs,
+            horizon,
+        };
         match &self.rule {
-            Rule::Last => backtest(series, scored, 0, &[], horizon, |_| LastValue::new()),
-            Rule::Ema(ema) => backtest(series, scored, 0, &[], horizon, |_| ema.clone()),
-            Rule::EmaAdaptive => backtest(series, scored, 0, &[], horizon, |_| Ema::adaptive()),
-            Rule::Model(model) => {
-                let predictor = model.predictor()?;
-                let place = |name| series.inputs().iter().position(|input| input == name);
-                let inputs = model.inputs().map(|(name, _)| place(name));
-                let inputs: Option<Vec<usize>> = inputs.collect();
-                let inputs = inputs.expect("the columns of every model were read");
-                backtest(series, scored, 0, &inputs, horizon, |_| predictor.clone())
-            }
+            Rule::Last => run.of(&LastValue::new()),
+            Rule::Ema(ema) => run.of(ema),
+            Rule::EmaAdaptive => run.of(&Ema::adaptive()),
+            Rule::Model(model) => run.of(&model.predictor()?),
+            Rule::Guarded(guarded) => run.of(&**guarded),
+            Rule::Online(online) => run.of(&**online),
+            Rule::Corrected(corrected) => run.of(&**corrected),
         }
+    }
+}
+
+struct Run<'a> {
+    series: &'a Series,
+    scored: &'a Part,
+    inputs: &'a [usize],
+    horizon: usize,
+}
+
+impl Run<'_> {
+    /// Each session begins with a copy.
+    fn of(&self, start: &(impl Forecaster + Clone)) -> Result<Backtest, narx::Error> {
+        let fresh = |_| start.clone();
+        backtest(
+            self.series,
+            self.scored,
+            0,
+            self.inputs,
+            self.horizon,
+            fresh,
+        )
     }
 }
 

@@ -2,21 +2,27 @@
 
 mod checks;
 mod contender;
+mod fresh;
+mod intervals;
+mod members;
 mod outcome;
+mod resumed;
 mod split;
+mod tested;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use lbbsp::narx::{Config, Narx, Training};
+use lbbsp::narx::{AdaptiveConformal, Config, Narx};
 
 use crate::error::Error;
-use crate::lags::{self, ColumnLags};
-use crate::model_flags::bayes;
-use crate::series_file::{self, Log, RowColumns, named_series};
+use crate::online::Learners;
+use crate::series_file::{self, Log, RowColumns};
 use crate::{files, json, model_file, picture, train};
 pub(crate) use checks::Checks;
 pub(crate) use contender::{Baseline, Contender};
+use fresh::Fresh;
+pub(crate) use members::Members;
 pub(crate) use outcome::{Form, Outcome, Ranked, Trial};
 
 /// What the model in question is called.
@@ -28,10 +34,17 @@ const NAME: &str = "narx";
 /// inputs of lag 0. Rows that the model was trained on are recognised and not scored. Without a
 /// model, new ones are trained on the first part of each session. All are scored on the same rows,
 /// and ranked by the root mean squared error.
+///
+/// With `--online` there are three forecasters more, which learn from every row as they go through a
+/// session, from its first row on. `online` is a network, which begins as the model if there is one,
+/// `corrected` a moving average with a network that corrects it, and `guarded` mixes both with simple
+/// rules, so that it is never much worse than the best of them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lbbsp backtest bursts.csv --model model.json --baselines last,ema,ema-adaptive,ar,arx
   lbbsp backtest bursts.csv --model model.json --horizon 5 --json --plot pictures
+  lbbsp backtest bursts.csv --model model.json --online --intervals 0.9 --plot pictures
+  lbbsp backtest bursts.csv --online-state state.json
   lbbsp backtest sine.csv --target speed --inputs running_before --lags speed=1..3,running_before=0")]
 pub(crate) struct Args {
     /// Logs to try the models on, CSV files
@@ -50,7 +63,19 @@ pub(crate) struct Args {
     /// Score all rows, those that the model was trained on too
     #[arg(long, requires = "model")]
     allow_seen: bool,
-    /// Write the pictures forecast.svg and residuals.svg into this folder
+    /// Compare with forecasters that learn as they go, too: guarded, online and corrected
+    #[arg(long)]
+    online: bool,
+    /// Go on with the online forecasters that `lbbsp train --online-state` left, in place of a model;
+    /// the log should be the rows of that worker from then on
+    #[arg(long, value_name = "STATE.json", conflicts_with_all = ["model", "online"])]
+    online_state: Option<PathBuf>,
+    /// Judge intervals that are to hold this share of the values, too, from 0.5 to 0.999; each is made
+    /// from the errors of the rows before
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = coverage)]
+    intervals: Option<f64>,
+    /// Write the pictures forecast.svg and residuals.svg into this folder, with online forecasters
+    /// members.svg too
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
     /// Print JSON instead of a table
@@ -62,65 +87,35 @@ pub(crate) struct Args {
     fresh: Fresh,
 }
 
-/// What is trained without a model.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Without a model")]
-struct Fresh {
-    /// Column to forecast
-    #[arg(
-        long,
-        value_name = "COLUMN",
-        required_unless_present = "model",
-        conflicts_with = "model"
-    )]
-    target: Option<String>,
-    /// Columns to forecast it from besides its own past, as a list
-    #[arg(
-        long,
-        value_name = "COLUMNS",
-        value_delimiter = ',',
-        conflicts_with = "model"
-    )]
-    inputs: Vec<String>,
-    /// Lags by column, as in `lbbsp train` [default: 1..2 for the target, 0..1 for an input]
-    #[arg(
-        long,
-        value_name = "COLUMN=LAGS",
-        value_delimiter = ',',
-        conflicts_with = "model"
-    )]
-    lags: Vec<ColumnLags>,
-    /// First part of the rows of each session to train on, below 1; the rest is scored
-    #[arg(long, value_name = "SHARE", default_value = "0.6", conflicts_with = "model",
-        allow_hyphen_values = true, value_parser = share)]
-    train_share: f64,
-    /// Where the random numbers of the training start
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = 0,
-        conflicts_with = "model"
-    )]
-    seed: u64,
+fn coverage(text: &str) -> Result<f64, String> {
+    let coverage = text.parse().ok();
+    let coverage = coverage.filter(|&coverage| AdaptiveConformal::new(coverage).is_ok());
+    coverage.ok_or_else(|| "it must be from 0.5 to 0.999".to_owned())
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    let share = train::share(text).ok().filter(|share| *share < 1.0);
-    share.ok_or_else(|| "it must be above 0 and below 1".to_owned())
+/// A back-test and what it was about.
+struct Tried {
+    log: Log,
+    outcome: Outcome,
+    /// The online forecasters before the first row, if there were any.
+    learners: Option<Learners>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
-    let (log, outcome) = match &args.model {
-        Some(path) => of_model(args, path)?,
-        None => of_fresh(args)?,
+    let tried = match (&args.model, &args.online_state) {
+        (Some(path), _) => of_model(args, path)?,
+        (None, Some(path)) => resumed::tried(args, path)?,
+        (None, None) => fresh::tried(args)?,
     };
+    let (log, outcome) = (tried.log, tried.outcome);
     let mut text = if args.json {
         json::text(&outcome.form())
     } else {
         outcome.text()
     };
     if let Some(folder) = &args.plot {
-        let written = picture::write_backtest(&outcome, &log, folder)?;
+        let members = tried.learners.map(|it| Members::of(it, &log, &outcome));
+        let written = picture::write_backtest(&outcome, members.as_ref(), &log, folder)?;
         if !args.json {
             text.push_str(&format!("\nwrote {written}\n"));
         }
@@ -128,8 +123,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     files::print(&text)
 }
 
-fn of_model(args: &Args, path: &Path) -> Result<(Log, Outcome), Error> {
+fn of_model(args: &Args, path: &Path) -> Result<Tried, Error> {
     let model = model_file::read(path)?;
+    let learners = args.online.then(|| Learners::warm(&model)).transpose();
+    let learners = learners.map_err(|cause| {
+        let path = path.to_owned();
+        Error::ModelOnline { path, cause }
+    })?;
     let series = model_file::series(&model, path)?;
     let log = series_file::read(
         &args.logs,
@@ -167,16 +167,25 @@ fn of_model(args: &Args, path: &Path) -> Result<(Log, Outcome), Error> {
     for baseline in baselines {
         contenders.push(Contender::baseline(baseline, &log, &seen, &config)?);
     }
+    if let Some(learners) = &learners {
+        contenders.extend(Contender::learners(learners));
+    }
     let trial = Trial {
         log: &log,
         trained: &seen,
         scored: &scored,
         horizon: args.horizon as usize,
         allow_seen: args.allow_seen,
+        resumed: false,
+        intervals: args.intervals,
         model: Some(NAME),
     };
     let outcome = Outcome::of(&trial, &contenders)?;
-    Ok((log, outcome))
+    Ok(Tried {
+        log,
+        outcome,
+        learners,
+    })
 }
 
 /// A new model and all rules that make sense beside it, trained on the first `share` of the rows.
@@ -193,6 +202,8 @@ pub(crate) fn of_new_model(log: &Log, config: &Config, share: f64) -> Result<Out
         scored: &log.series.after(&trained),
         horizon: 1,
         allow_seen: false,
+        resumed: false,
+        intervals: None,
         model: Some(NAME),
     };
     Outcome::of(&trial, &contenders)
@@ -204,51 +215,6 @@ fn config_in_use(model: &Narx) -> Config {
     let in_use = |name: &str| model.inputs().any(|(used, _)| used == name);
     config.inputs.retain(|input| in_use(&input.name));
     config
-}
-
-fn of_fresh(args: &Args) -> Result<(Log, Outcome), Error> {
-    let fresh = &args.fresh;
-    let series = named_series(fresh.target.as_slice(), &fresh.inputs)?;
-    let (output_lags, inputs) = lags::of_series(&series, &fresh.lags)?;
-    let config = Config {
-        output_lags,
-        inputs,
-        training: seeded(Training::default(), fresh.seed),
-        ..Config::default()
-    };
-    let log = series_file::read(&args.logs, series, &args.columns, config.longest_lag())?;
-    let trained = log.series.first(fresh.train_share);
-    let trained = trained.expect("the share is from 0 to 1");
-    let mut contenders = Vec::new();
-    for (name, training) in [
-        ("narx-lm", config.training.clone()),
-        ("narx-bayes", seeded(bayes(), fresh.seed)),
-    ] {
-        let config = Config {
-            training,
-            ..config.clone()
-        };
-        let model = train::train(&log, &trained, &config, name)?.model;
-        contenders.push(Contender::model(name, model));
-    }
-    let asked = args.baselines.as_deref().map(distinct);
-    for baseline in asked.unwrap_or_else(|| Baseline::usual(&config)) {
-        contenders.push(Contender::baseline(baseline, &log, &trained, &config)?);
-    }
-    let trial = Trial {
-        log: &log,
-        trained: &trained,
-        scored: &log.series.after(&trained),
-        horizon: args.horizon as usize,
-        allow_seen: false,
-        model: None,
-    };
-    let outcome = Outcome::of(&trial, &contenders)?;
-    Ok((log, outcome))
-}
-
-fn seeded(training: Training, seed: u64) -> Training {
-    Training { seed, ..training }
 }
 
 fn distinct(asked: &[Baseline]) -> Vec<Baseline> {

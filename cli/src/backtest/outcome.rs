@@ -1,9 +1,10 @@
-use lbbsp::narx::{self, Backtest, Part, Scores, naive_mae};
+use lbbsp::narx::{self, IntervalScores, Part, Scores, naive_mae};
 use serde::Serialize;
 
 use super::checks::{Checks, ChecksForm};
 use super::contender::Contender;
 use super::split::Split;
+use super::tested::{Tested, common};
 use crate::error::Error;
 use crate::json::FORMAT;
 use crate::series_file::Log;
@@ -16,6 +17,8 @@ pub(crate) struct Outcome {
     pub(crate) target: String,
     pub(crate) horizon: usize,
     pub(crate) split: Split,
+    /// The share of the values that intervals were to hold, if there were any.
+    intervals: Option<f64>,
     /// The best one first.
     pub(crate) ranked: Vec<Ranked>,
     /// Of the model in question.
@@ -26,6 +29,7 @@ pub(crate) struct Outcome {
 pub(crate) struct Ranked {
     pub(crate) name: String,
     pub(crate) scores: Scores,
+    intervals: Option<IntervalScores>,
     /// NaN for rows that are not scored.
     pub(crate) forecasts: Vec<Vec<f64>>,
     pub(crate) truth: Vec<Vec<f64>>,
@@ -39,6 +43,10 @@ pub(crate) struct Trial<'a> {
     pub(crate) scored: &'a Part,
     pub(crate) horizon: usize,
     pub(crate) allow_seen: bool,
+    /// The forecasters go on from a state.
+    pub(crate) resumed: bool,
+    /// The share of the values that intervals are to hold, if there are to be any.
+    pub(crate) intervals: Option<f64>,
     /// The model in question; the best one without.
     pub(crate) model: Option<&'a str>,
 }
@@ -46,19 +54,27 @@ pub(crate) struct Trial<'a> {
 impl Outcome {
     /// Scores all contenders on the same rows.
     pub(crate) fn of(trial: &Trial<'_>, contenders: &[Contender]) -> Result<Self, Error> {
-        let tests = contenders.iter().map(|contender| tested(trial, contender));
-        let mut tests = tests.collect::<Result<Vec<Backtest>, Error>>()?;
+        let tests = contenders
+            .iter()
+            .map(|contender| Tested::of(trial, contender));
+        let mut tests = tests.collect::<Result<Vec<Tested>, Error>>()?;
         let kept = common(&tests);
         for test in &mut tests {
-            leave_out(&mut test.forecasts, &kept);
+            test.leave_out(&kept);
         }
         let naive = naive(trial);
         let mut ranked = Vec::new();
         for (contender, test) in contenders.iter().zip(tests) {
-            let scores = Scores::of(&test.truth.concat(), &test.forecasts.concat(), naive);
+            let truth = test.truth.concat();
+            let scores = Scores::of(&truth, &test.forecasts.concat(), naive);
+            let intervals = trial
+                .intervals
+                .map(|coverage| IntervalScores::of(&truth, &test.intervals.concat(), coverage));
+            let intervals = intervals.transpose();
             ranked.push(Ranked {
                 name: contender.name.clone(),
                 scores: scores.map_err(|_| Error::NothingInCommon)?,
+                intervals: intervals.map_err(|_| Error::NothingInCommon)?,
                 forecasts: test.forecasts,
                 truth: test.truth,
             });
@@ -67,18 +83,13 @@ impl Outcome {
         let in_question = |ranked: &&Ranked| trial.model.is_none_or(|name| name == ranked.name);
         let model = ranked.iter().find(in_question);
         let model = model.expect("there is a contender, the model among them");
-        let split = Split::of(
-            trial.log,
-            trial.trained,
-            trial.scored,
-            &kept,
-            trial.allow_seen,
-        );
+        let split = Split::of(trial, &kept);
         let checks = Checks::of(&model.name, &model.residuals(), trial.horizon);
         Ok(Self {
             target: trial.log.series.outputs()[0].clone(),
             horizon: trial.horizon,
             split,
+            intervals: trial.intervals,
             checks,
             ranked,
         })
@@ -92,17 +103,22 @@ impl Outcome {
 
     /// The scores, the best one first.
     pub(crate) fn table(&self) -> String {
-        let mut table = aligned(&[
+        let mut header = vec![
             "model", "RMSE", "MAE", "NRMSE", "fit [%]", "R²", "MASE", "rows",
-        ]);
+        ];
+        if self.intervals.is_some() {
+            header.extend(["coverage [%]", "interval score"]);
+        }
+        let mut table = aligned(&header);
         let or_none = |value: Option<f64>, digits: usize| {
             value.map_or("–".to_owned(), |value| match value.abs() {
                 v if v >= 1e5 => number(value),
                 _ => format!("{value:.digits$}"),
             })
         };
-        for Ranked { name, scores, .. } in &self.ranked {
-            table.add_row([
+        for ranked in &self.ranked {
+            let Ranked { name, scores, .. } = ranked;
+            let mut row = vec![
                 name.clone(),
                 number(scores.rmse),
                 number(scores.mae),
@@ -111,7 +127,12 @@ impl Outcome {
                 or_none(scores.r2, 4),
                 or_none(scores.mase, 3),
                 scores.rows.to_string(),
-            ]);
+            ];
+            if let Some(scores) = &ranked.intervals {
+                row.push(format!("{:.1}", 100.0 * scores.coverage));
+                row.push(scores.interval_score.map_or("–".to_owned(), number));
+            }
+            table.add_row(row);
         }
         table.to_string()
     }
@@ -123,13 +144,23 @@ impl Outcome {
             steps => format!("{steps} steps"),
         };
         format!(
-            "`{}`, {steps} ahead; {}\n\n{}\n\n{}\n{}\n",
+            "`{}`, {steps} ahead; {}\n\n{}\n\n{}{}\n{}\n",
             self.target,
             self.split.in_words(),
             self.table(),
+            self.of_intervals(),
             self.verdict(),
             self.checks.in_words()
         )
+    }
+
+    fn of_intervals(&self) -> String {
+        self.intervals.map_or(String::new(), |coverage| {
+            format!(
+                "coverage and interval score are those of intervals made to hold {} % of the values; the smaller the score, the better\n",
+                (1000.0 * coverage).round() / 10.0
+            )
+        })
     }
 
     /// Where the model in question stands, in a sentence.
@@ -165,12 +196,14 @@ impl Outcome {
         let model = |ranked: &'_ Ranked| ModelForm {
             name: ranked.name.clone(),
             scores: ranked.scores.clone(),
+            intervals: ranked.intervals.clone(),
         };
         Form {
             format: FORMAT,
             target: &self.target,
             horizon: self.horizon,
             split: &self.split,
+            intervals: self.intervals,
             models: self.ranked.iter().map(model).collect(),
             residuals: self.checks.form(),
         }
@@ -183,6 +216,8 @@ pub(crate) struct Form<'a> {
     target: &'a str,
     horizon: usize,
     split: &'a Split,
+    /// The share of the values that they are to hold.
+    intervals: Option<f64>,
     models: Vec<ModelForm>,
     residuals: ChecksForm<'a>,
 }
@@ -192,6 +227,7 @@ struct ModelForm {
     name: String,
     #[serde(flatten)]
     scores: Scores,
+    intervals: Option<IntervalScores>,
 }
 
 impl Ranked {
@@ -202,39 +238,6 @@ impl Ranked {
             pairs.map(|(truth, forecast)| truth - forecast).collect()
         };
         narx::Residuals::new(sessions.map(run).collect())
-    }
-}
-
-fn tested(trial: &Trial<'_>, contender: &Contender) -> Result<Backtest, Error> {
-    let series = &trial.log.series;
-    let tested = contender.backtest(series, trial.scored, trial.horizon);
-    tested.map_err(|cause| match cause {
-        narx::Error::TooFewRows { .. } => Error::NothingScored {
-            name: contender.name.clone(),
-        },
-        cause => Error::narx(cause),
-    })
-}
-
-/// The rows with a value and a forecast of each contender.
-fn common(tests: &[Backtest]) -> Vec<Vec<bool>> {
-    let truth = tests.first().map_or(&[][..], |test| test.truth.as_slice());
-    let is_kept = |session: usize, row: usize, truth: f64| {
-        let forecasts = tests.iter().map(|test| test.forecasts[session][row]);
-        truth.is_finite() && forecasts.into_iter().all(f64::is_finite)
-    };
-    let of_session = |(session, truth): (usize, &Vec<f64>)| {
-        let rows = truth.iter().enumerate();
-        rows.map(|(row, truth)| is_kept(session, row, *truth))
-            .collect()
-    };
-    truth.iter().enumerate().map(of_session).collect()
-}
-
-fn leave_out(forecasts: &mut [Vec<f64>], kept: &[Vec<bool>]) {
-    let rows = forecasts.iter_mut().flatten().zip(kept.iter().flatten());
-    for (forecast, _) in rows.filter(|(_, kept)| !**kept) {
-        *forecast = f64::NAN;
     }
 }
 

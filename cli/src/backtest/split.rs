@@ -1,7 +1,6 @@
-use lbbsp::narx::Part;
 use serde::Serialize;
 
-use crate::series_file::Log;
+use super::outcome::Trial;
 use crate::table::counted;
 
 /// Sessions that are listed one by one.
@@ -9,6 +8,9 @@ const MOST_LISTED: usize = 8;
 
 /// A log that is read otherwise than for the training looks like another one.
 pub(super) const NONE_SEEN: &str = "none of the rows that the model was trained on were found in these logs (`--session` and `--time` must be those of the training), so all are scored";
+
+/// A state does not know which rows it has seen.
+const RESUMED: &str = "all rows are scored; they should be those that follow the ones that the state has gone through";
 
 /// Which rows were learnt from and which are scored.
 #[derive(Debug, Serialize)]
@@ -37,15 +39,13 @@ struct SessionSplit {
 
 impl Split {
     /// `kept` says for each row to score whether it is.
-    pub(super) fn of(
-        log: &Log,
-        trained: &Part,
-        scored: &Part,
-        kept: &[Vec<bool>],
-        allow_seen: bool,
-    ) -> Self {
+    pub(super) fn of(trial: &Trial<'_>, kept: &[Vec<bool>]) -> Self {
+        let (log, allow_seen) = (trial.log, trial.allow_seen);
         let session = |index: usize| {
-            let (trained, scored) = (&trained.ranges()[index], &scored.ranges()[index]);
+            let (trained, scored) = (
+                &trial.trained.ranges()[index],
+                &trial.scored.ranges()[index],
+            );
             let lines = |rows: &std::ops::Range<usize>| {
                 let lines = &log.lines[index][rows.clone()];
                 Some([*lines.first()?, *lines.last()?])
@@ -65,6 +65,7 @@ impl Split {
         let trained_rows = sum(|session| session.trained_rows);
         Self {
             says: match (allow_seen, trained_rows) {
+                _ if trial.resumed => RESUMED,
                 (_, 0) => NONE_SEEN,
                 (true, _) => {
                     "all rows are scored, those trained on too: the errors say little about new rows"

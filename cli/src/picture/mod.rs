@@ -1,6 +1,7 @@
 //! Replays, trainings and back-tests as SVG pictures.
 
 mod forecast;
+mod members;
 mod residuals;
 mod sizes;
 mod training;
@@ -34,9 +35,10 @@ pub(crate) fn write(outcome: &Outcome, folder: &Path) -> Result<String, Error> {
     Ok(format!("{}, {}", sizes.display(), waiting.display()))
 }
 
-/// Draws both pictures of a back-test into a folder and returns what was written.
+/// Draws the pictures of a back-test into a folder and returns what was written.
 pub(crate) fn write_backtest(
     outcome: &backtest::Outcome,
+    members: Option<&backtest::Members>,
     log: &Log,
     folder: &Path,
 ) -> Result<String, Error> {
@@ -44,7 +46,13 @@ pub(crate) fn write_backtest(
     let (forecast, residuals) = (folder.join("forecast.svg"), folder.join("residuals.svg"));
     write_forecast(outcome, log, &forecast)?;
     save(&residuals, residuals::draw(&outcome.checks))?;
-    Ok(format!("{}, {}", forecast.display(), residuals.display()))
+    let mut written = format!("{}, {}", forecast.display(), residuals.display());
+    if let Some(weights) = members {
+        let path = folder.join("members.svg");
+        save(&path, members::draw(weights, log))?;
+        written.push_str(&format!(", {}", path.display()));
+    }
+    Ok(written)
 }
 
 /// Draws forecasts against the truth.

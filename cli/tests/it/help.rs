@@ -29,7 +29,8 @@ fn every_example_in_a_help_text_works() {
     let folder = folder();
     // What the examples of one command need another one makes.
     let line = "train bursts.csv --target speed --inputs running_before -o model.json";
-    assert_eq!(line_in(folder.path(), line).code, DONE);
+    let line = format!("{line} --online-state state.json");
+    assert_eq!(line_in(folder.path(), &line).code, DONE);
     let line = "train jobs.csv --target rate --session job --time when -o jobs.json";
     assert_eq!(line_in(folder.path(), line).code, DONE);
     let binary = assert_cmd::cargo::cargo_bin!("lbbsp");

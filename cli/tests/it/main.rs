@@ -6,6 +6,7 @@ mod demo;
 mod forecast;
 mod help;
 mod inspect;
+mod online;
 mod recorded;
 mod replay;
 mod size;

@@ -35,8 +35,8 @@ fn the_json_has_the_documented_keys() {
         serde_json::json!(["bursts", "periodic", "sine", "quota"])
     );
     let policies = json["policies"].as_array().unwrap();
-    assert_eq!(policies.len(), 5);
-    assert_eq!(json["iterations"], policies[4]["iterations"]);
+    assert_eq!(policies.len(), 6);
+    assert_eq!(json["iterations"], policies[5]["iterations"]);
     let needed = [
         "name",
         "mean_iteration_s",
