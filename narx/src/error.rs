@@ -133,6 +133,12 @@ pub enum Error {
     /// A model file that cannot be used.
     #[error("{0}")]
     File(#[from] FileFault),
+    /// A fleet with a full covariance.
+    #[error("a fleet keeps the covariance of each node: `covariance` must be `nodes`")]
+    FleetCovariance,
+    /// A worker that has left the fleet, or was never in it.
+    #[error("the worker is not in the fleet: it has left, or belongs to another one")]
+    NotInFleet,
     /// Two things that belong together differ in number.
     #[error("{got} {what} were given, {expected} are needed")]
     Count {
@@ -180,7 +186,7 @@ impl Error {
     }
 }
 
-/// What is wrong with a model file.
+/// What is wrong with a model file, or with the snapshot of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileFault {
@@ -203,17 +209,28 @@ pub enum FileFault {
     /// The file is something else.
     #[error("this is not a model file: its field `format` should be `narx-model`")]
     NotAModel,
+    /// The bytes end too early.
+    #[error("the file is cut off: it has {got} of {needed} bytes")]
+    CutShort {
+        /// Bytes that it should have, as far as is known.
+        needed: u64,
+        /// Bytes that there are.
+        got: u64,
+    },
+    /// The bytes are something else than a fleet.
+    #[error("this is not the snapshot of a fleet: it should begin with `narxflt`")]
+    NotAFleet,
     /// The file is of another version.
     #[error("the file is of version {got}, version 1 is needed")]
     Version {
         /// Its version; 0 if it has none.
         got: u64,
     },
-    /// The checksum is that of another model.
-    #[error("the file was changed after it was written: the model does not match its checksum")]
+    /// The checksum is that of another content.
+    #[error("the file was changed after it was written: its content does not match its checksum")]
     Edited,
-    /// Parts of the model contradict each other.
-    #[error("the parts of the model do not fit each other: {what}")]
+    /// Parts of the file contradict each other.
+    #[error("the parts of the file do not fit each other: {what}")]
     Misfit {
         /// Which parts.
         what: &'static str,

@@ -31,6 +31,8 @@ pub use judge::{
 };
 pub use last_value::LastValue;
 pub use model::{Narx, Predictor, TrainedRows};
-pub use online::{Corrected, Covariance, Guarded, Jumps, Member, Online, OnlineConfig};
+pub use online::{
+    Corrected, Covariance, Fleet, Guarded, Jumps, Member, Online, OnlineConfig, WorkerId,
+};
 pub use series::{Part, Series, Session};
 pub use train::{Epoch, OnEpoch, Options, Report, StartReport, StopReason, train, train_with};

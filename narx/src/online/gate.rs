@@ -139,6 +139,26 @@ impl Gate {
         self.mean_square += weight * (square - self.mean_square);
     }
 
+    /// All that it has seen, for a file; a value that is not held back is NaN.
+    pub(super) fn numbers(&self) -> [f64; 5] {
+        let held = self.held.unwrap_or(f64::NAN);
+        let seen = f64::from(self.seen);
+        [seen, self.mean_square, held, self.lasted, self.passed]
+    }
+
+    /// The gate that wrote these numbers; nonsense in them is found by [`check`](Self::check).
+    pub(super) fn of(jumps: Jumps, numbers: [f64; 5]) -> Self {
+        let [seen, mean_square, held, lasted, passed] = numbers;
+        Self {
+            jumps,
+            seen: seen as u32,
+            mean_square,
+            held: (!held.is_nan()).then_some(held),
+            lasted,
+            passed,
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         self.jumps.check()?;
         let held = self.held.unwrap_or(0.0);

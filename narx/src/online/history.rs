@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::gate::Shift;
+use super::track::known;
 use crate::Error;
 
 /// Where a regressor comes from: column 0 is the series itself, 1 the first input.
@@ -48,7 +49,7 @@ impl History {
         let values = std::iter::once(&y).chain(inputs);
         let values = values.copied().chain(std::iter::repeat(f64::NAN));
         for (place, value) in self.values[first..][..self.columns].iter_mut().zip(values) {
-            *place = if value.is_finite() { value } else { f64::NAN };
+            *place = known(value);
         }
         self.step = self.step.wrapping_add(1);
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{Covariance, MOST_HIDDEN, MOST_WEIGHTS, OnlineConfig};
 use super::gate::Shift;
+use super::lanes::{fused, times};
 use super::vectorised::vectorised;
 use super::{full, nodes};
 use crate::Error;
@@ -55,6 +56,9 @@ const HUBER: f64 = 4.0;
 
 /// Range of the first weights into the hidden units, for regressors of the size 1.
 const FIRST_HIDDEN: f64 = 0.7;
+
+/// Hidden units of several workers that are summed at a time.
+const TILE: usize = 5;
 
 /// Variance of every weight at the start, for targets and regressors of the size 1.
 const PRIOR: f64 = 0.1;
@@ -196,7 +200,7 @@ impl Design {
         let direct = &network.weights()[from.direct..from.output_bias];
         record[to.direct..][..direct.len()].copy_from_slice(direct);
         record[to.output_bias] = network.weights()[from.output_bias];
-        self.set_covariance(&mut record);
+        self.set_covariance(&mut record, self.prior);
         for (k, scaler) in scalers.enumerate() {
             let spread = scaler.spread();
             record[self.at.mean + k] = scaler.shift();
@@ -233,15 +237,28 @@ impl Design {
         for bias in &mut record[self.places.hidden_bias..self.places.output] {
             *bias = FIRST_HIDDEN * uniform(&mut random);
         }
-        self.set_covariance(&mut record);
+        self.set_covariance(&mut record, self.prior);
         record
     }
 
-    fn set_covariance(&self, record: &mut [f64]) {
+    /// The same with weights that others have learnt, of whose variances this share is left.
+    pub(super) fn record_with(&self, weights: &[f64], share: f64) -> Vec<f64> {
+        let mut record = vec![0.0; self.at.end];
+        record[..self.places.end].copy_from_slice(weights);
+        self.set_covariance(&mut record, share * self.prior);
+        record
+    }
+
+    /// Steps that a worker has learnt from.
+    pub(super) fn steps<const L: usize>(&self, record: &[[f64; L]], lane: usize) -> f64 {
+        record[self.at.steps][lane]
+    }
+
+    fn set_covariance(&self, record: &mut [f64], variance: f64) {
         let covariance = &mut record[self.at.covariance..self.at.mean];
         match self.covariance {
-            Covariance::Full => full::set(covariance, self.places.end, self.prior),
-            Covariance::Nodes => nodes::set(covariance, &self.shape, self.prior),
+            Covariance::Full => full::set(covariance, self.places.end, variance),
+            Covariance::Nodes => nodes::set(covariance, &self.shape, variance),
         }
     }
 
@@ -264,7 +281,8 @@ impl Design {
         spread_vectorised(self, record, raw, &mut room)[0] * record[self.at.square][0]
     }
 
-    /// Learns that the regressors `raw` were followed by the changes `target`; NaN teaches nothing.
+    /// Learns that the regressors `raw` were followed by the changes `target`. NaN teaches nothing,
+    /// nor does a step whose past values are not all known.
     pub(super) fn learn<const L: usize>(
         &self,
         record: &mut [[f64; L]],
@@ -368,29 +386,37 @@ impl Scale {
     /// Takes in a value that has the share `weight`; one that is missing changes nothing.
     #[inline(always)]
     pub(super) fn take(&mut self, value: f64, weight: f64) {
-        if !value.is_finite() {
-            return;
-        }
-        let mut off = value - self.mean;
-        if self.variance > 0.0 {
-            let most = LARGEST * self.variance.sqrt();
-            off = off.clamp(-most, most);
-        }
-        self.mean = (self.mean + weight * off).clamp(f64::MIN, f64::MAX);
+        let known = value.is_finite();
+        let off = value - self.mean;
+        let within = cut(off, LARGEST * self.variance.sqrt());
+        let off = if self.variance > 0.0 { within } else { off };
+        let mean = cut(self.mean + weight * off, f64::MAX);
         let variance = (1.0 - weight) * (self.variance + weight * off * off);
-        self.variance = variance.min(f64::MAX);
+        let variance = if variance < f64::MAX {
+            variance
+        } else {
+            f64::MAX
+        };
+        self.mean = if known { mean } else { self.mean };
+        self.variance = if known { variance } else { self.variance };
     }
 
     /// 1 / standard deviation; 0 until it varies.
     #[inline(always)]
     pub(super) fn factor(&self) -> f64 {
         let deviation = self.variance.sqrt();
-        if deviation > NEARLY_CONSTANT * self.mean.abs() {
-            1.0 / deviation
-        } else {
-            0.0
-        }
+        let factor = 1.0 / deviation;
+        let varies = deviation > NEARLY_CONSTANT * self.mean.abs();
+        if varies { factor } else { 0.0 }
     }
+}
+
+/// The nearest number of at most this size. Unlike `clamp` it has no case that panics, which would
+/// keep a loop over lanes from becoming vector code.
+#[inline(always)]
+fn cut(value: f64, most: f64) -> f64 {
+    let value = if value < -most { -most } else { value };
+    if value > most { most } else { value }
 }
 
 /// Intermediate values of a step, kept so that no step allocates.
@@ -415,6 +441,11 @@ impl<const L: usize> Room<L> {
             products: vec![[0.0; L]; full::padded(shape.weights())],
             scaled: vec![[0.0; L]; full::padded(shape.weights())],
         }
+    }
+
+    /// Where a forecast may put the scaled regressors.
+    pub(super) fn regressors(&mut self) -> &mut [[f64; L]] {
+        &mut self.x
     }
 }
 
@@ -454,8 +485,11 @@ fn forecast<const L: usize>(
     let mut units = [[0.0; L]; MOST_HIDDEN];
     let network = evaluate(design, record, x, &mut units[..design.shape.hidden]);
     let square = record[design.at.square];
+    let steps = record[design.at.steps];
     for l in 0..L {
-        let output = network[l] * square[l].sqrt();
+        // Weights that others have learnt count by how far the scales are known.
+        let known = (steps[l] / WARM_UP).min(1.0);
+        let output = network[l] * square[l].sqrt() * known;
         change[l] = (start[l] + output) / (1.0 + change[l] / BOX);
     }
     change
@@ -498,13 +532,27 @@ fn evaluate<const L: usize>(
     units: &mut [[f64; L]],
 ) -> [f64; L] {
     let (hidden, places) = (design.shape.hidden, &design.places);
-    units.copy_from_slice(&record[places.hidden_bias..places.output]);
-    for (k, x) in x.iter().enumerate() {
-        let weights = &record[k * hidden..][..hidden];
-        for (unit, weight) in units.iter_mut().zip(weights) {
-            for l in 0..L {
-                unit[l] = weight[l].mul_add(x[l], unit[l]);
+    let biases = &record[places.hidden_bias..places.output];
+    if L == 1 {
+        units.copy_from_slice(biases);
+        for (k, x) in x.iter().enumerate() {
+            let weights = &record[k * hidden..][..hidden];
+            for (unit, weight) in units.iter_mut().zip(weights) {
+                for l in 0..L {
+                    unit[l] = weight[l].mul_add(x[l], unit[l]);
+                }
             }
+        }
+    } else {
+        // The same sums, a few at a time in registers.
+        units.copy_from_slice(biases);
+        let (tiles, rest) = units.as_chunks_mut::<TILE>();
+        let first = tiles.len() * TILE;
+        for (t, tile) in tiles.iter_mut().enumerate() {
+            accumulate(record, hidden, t * TILE, x, tile);
+        }
+        for (u, unit) in rest.iter_mut().enumerate() {
+            accumulate(record, hidden, first + u, x, std::array::from_mut(unit));
         }
     }
     for unit in units.as_flattened_mut() {
@@ -513,11 +561,29 @@ fn evaluate<const L: usize>(
     let mut output = record[places.output_bias];
     let outgoing = &record[places.output..places.output_bias];
     for (weight, value) in outgoing.iter().zip(units.iter().chain(x)) {
-        for l in 0..L {
-            output[l] = weight[l].mul_add(value[l], output[l]);
-        }
+        output = fused(weight, value, &output);
     }
     output
+}
+
+/// Adds the weighted regressors to the sums of U units, the first of which is `first`.
+#[inline(always)]
+fn accumulate<const L: usize, const U: usize>(
+    record: &[[f64; L]],
+    hidden: usize,
+    first: usize,
+    x: &[[f64; L]],
+    units: &mut [[f64; L]; U],
+) {
+    let mut sums = *units;
+    for (weights, x) in record.chunks_exact(hidden).zip(x) {
+        if let Some(weights) = weights[first..].first_chunk::<U>() {
+            for u in 0..U {
+                sums[u] = fused(&weights[u], x, &sums[u]);
+            }
+        }
+    }
+    *units = sums;
 }
 
 vectorised! {
@@ -550,6 +616,13 @@ fn learn<const L: usize>(
     target: &[f64; L],
     room: &mut Room<L>,
 ) {
+    let mut target = *target;
+    for y in &raw[..design.output_lags] {
+        for l in 0..L {
+            // Before the history is complete there is nothing to learn.
+            target[l] = if y[l].is_nan() { f64::NAN } else { target[l] };
+        }
+    }
     scale(design, record, raw, &mut room.x);
     let output = evaluate(design, record, &room.x, &mut room.units);
     differentiate(design, record, room);
@@ -559,14 +632,16 @@ fn learn<const L: usize>(
     let spread = multiply(design, covariance, room);
     let products = &room.products;
     let mut step = Step::IDLE;
+    let steps = rest[at.steps - at.mean];
+    let square = rest[at.square - at.mean];
+    let noise = &mut rest[at.noise - at.mean];
     for l in 0..L {
         let scales = Scales {
-            ready: rest[at.steps - at.mean][l] >= WARM_UP,
-            square: rest[at.square - at.mean][l],
-            noise: rest[at.noise - at.mean][l],
+            ready: steps[l] >= WARM_UP,
+            square: square[l],
+            noise: noise[l],
         };
-        let noise = scales.step(design, target[l], output[l], spread[l], &mut step, l);
-        rest[at.noise - at.mean][l] = noise;
+        noise[l] = scales.step(design, target[l], output[l], spread[l], &mut step, l);
     }
     match design.covariance {
         Covariance::Full => {
@@ -585,16 +660,10 @@ fn learn<const L: usize>(
         }
     }
     for (weight, product) in weights.iter_mut().zip(products) {
-        for l in 0..L {
-            weight[l] = step.gain[l].mul_add(product[l], weight[l]);
-        }
+        *weight = fused(&step.gain, product, weight);
     }
     if design.warm.is_none() {
-        for (l, target) in target.iter().enumerate() {
-            if target.is_finite() {
-                rescale(design, record, raw, *target, l);
-            }
-        }
+        rescale(design, record, raw, &target);
     }
 }
 
@@ -620,9 +689,7 @@ fn multiply<const L: usize>(
     }
     let mut spread = [0.0; L];
     for (g, product) in gradient.iter().zip(&*products) {
-        for l in 0..L {
-            spread[l] = g[l].mul_add(product[l], spread[l]);
-        }
+        spread = fused(g, product, &spread);
     }
     spread
 }
@@ -641,9 +708,7 @@ fn differentiate<const L: usize>(design: &Design, record: &[[f64; L]], room: &mu
     }
     for (k, x) in room.x.iter().enumerate() {
         for (derivative, slope) in incoming[k * hidden..][..hidden].iter_mut().zip(&*slopes) {
-            for l in 0..L {
-                derivative[l] = slope[l] * x[l];
-            }
+            *derivative = times(slope, x);
         }
     }
     rest[..hidden].copy_from_slice(&room.units);
@@ -672,55 +737,69 @@ impl Scales {
         l: usize,
     ) -> f64 {
         let innovation = target / self.square.sqrt() - output;
-        if !(self.ready && innovation.is_finite()) {
-            return self.noise;
-        }
-        let noise = match self.noise > 0.0 {
-            true => self.noise / self.square,
-            false => FIRST_NOISE,
+        let learns = self.ready && innovation.is_finite();
+        let relative = self.noise / self.square;
+        let noise = if self.noise > 0.0 {
+            relative
+        } else {
+            FIRST_NOISE
         };
         let noise = noise.max(LEAST_RATIO * spread);
         let deviation = (noise + spread).sqrt();
         let beyond = (innovation.abs() / (HUBER * deviation)).max(1.0);
         let shrink = 1.0 / (noise * beyond * beyond + spread);
-        step.shrink[l] = shrink;
-        step.gain[l] = shrink * innovation;
-        step.keep[l] = design.keep;
-        step.restore[l] = 1.0 - design.keep;
+        step.shrink[l] = if learns { shrink } else { 0.0 };
+        step.gain[l] = if learns { shrink * innovation } else { 0.0 };
+        step.keep[l] = if learns { design.keep } else { 1.0 };
+        step.restore[l] = if learns { 1.0 - design.keep } else { 0.0 };
         let size = innovation.abs().min(LARGEST * deviation);
         let told = (size * size - spread).max(LEAST_NOISE * size * size);
-        (noise + NOISE_WEIGHT * (told - noise)) * self.square
+        let told = (noise + NOISE_WEIGHT * (told - noise)) * self.square;
+        if learns { told } else { self.noise }
     }
 }
 
-/// Takes the regressors and the target of a step into the scales of one worker.
+/// Takes the regressors and the target of a step into the scales, where there is a target.
 #[inline(always)]
 fn rescale<const L: usize>(
     design: &Design,
     record: &mut [[f64; L]],
     raw: &[[f64; L]],
-    target: f64,
-    l: usize,
+    target: &[f64; L],
 ) {
     let at = &design.at;
-    let steps = record[at.steps][l] + 1.0;
-    record[at.steps][l] = steps;
-    let weight = (1.0 / steps).max(LEAST_WEIGHT);
-    for (k, raw) in raw.iter().enumerate() {
-        let mut scale = Scale {
-            mean: record[at.mean + k][l],
-            variance: record[at.variance + k][l],
-        };
-        scale.take(raw[l], weight);
-        record[at.mean + k][l] = scale.mean;
-        record[at.variance + k][l] = scale.variance;
-        record[at.factor + k][l] = scale.factor();
+    let (scales, rest) = record[at.mean..].split_at_mut(at.steps - at.mean);
+    let [steps, square, ..] = rest else { return };
+    let mut weight = [0.0; L];
+    for l in 0..L {
+        let known = target[l].is_finite();
+        let next = steps[l] + 1.0;
+        steps[l] = if known { next } else { steps[l] };
+        weight[l] = (1.0 / steps[l]).max(LEAST_WEIGHT);
     }
-    let square = record[at.square][l];
-    let mut of_target = target * target;
-    if square > 0.0 {
-        of_target = of_target.min(LARGEST * LARGEST * square);
+    let (means, rest) = scales.split_at_mut(at.variance - at.mean);
+    let (variances, factors) = rest.split_at_mut(at.factor - at.variance);
+    let scales = means.iter_mut().zip(variances).zip(factors);
+    for (((mean, variance), factor), raw) in scales.zip(raw) {
+        for l in 0..L {
+            let known = target[l].is_finite();
+            let mut scale = Scale {
+                mean: mean[l],
+                variance: variance[l],
+            };
+            scale.take(if known { raw[l] } else { f64::NAN }, weight[l]);
+            let next = scale.factor();
+            mean[l] = scale.mean;
+            variance[l] = scale.variance;
+            factor[l] = if known { next } else { factor[l] };
+        }
     }
-    let square = square + weight * (of_target.min(f64::MAX) - square);
-    record[at.square][l] = square;
+    for l in 0..L {
+        let known = target[l].is_finite();
+        let of_target = target[l] * target[l];
+        let within = of_target.min(LARGEST * LARGEST * square[l]);
+        let of_target = if square[l] > 0.0 { within } else { of_target };
+        let next = square[l] + weight[l] * (of_target.min(f64::MAX) - square[l]);
+        square[l] = if known { next } else { square[l] };
+    }
 }

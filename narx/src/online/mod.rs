@@ -2,10 +2,12 @@
 
 mod config;
 mod corrected;
+mod fleet;
 mod full;
 mod gate;
 mod guarded;
 mod history;
+mod lanes;
 mod learner;
 mod mixture;
 mod nodes;
@@ -17,5 +19,6 @@ mod vectorised;
 
 pub use config::{Covariance, Jumps, OnlineConfig};
 pub use corrected::Corrected;
+pub use fleet::{Fleet, WorkerId};
 pub use guarded::{Guarded, Member};
 pub use single::Online;

@@ -5,6 +5,7 @@
 //! First the hidden units: for each pair (i, j), j ≤ i, of their regressors and the bias, the
 //! covariances of all units side by side. Then the triangle of the output's weights, row by row.
 
+use super::lanes::{fused, fused_less, times};
 use super::learner::Step;
 use crate::network::Shape;
 
@@ -48,6 +49,10 @@ pub(super) fn multiply<const L: usize>(
     let (of_hidden, of_output) = covariance.split_at(size(nodes) * hidden);
     let (g_hidden, g_output) = gradient.split_at(nodes * hidden);
     let (hidden_products, output_products) = products.split_at_mut(nodes * hidden);
+    if L > 1 {
+        side_by_side(of_hidden, g_hidden, hidden_products, hidden);
+        return side_by_side(of_output, g_output, output_products, 1);
+    }
     triangle(
         of_hidden.as_flattened(),
         g_hidden.as_flattened(),
@@ -60,6 +65,35 @@ pub(super) fn multiply<const L: usize>(
         output_products.as_flattened_mut(),
         L,
     );
+}
+
+/// P g for `width` triangles of several workers: the sums of [`triangle`], half of them in registers.
+#[inline(always)]
+fn side_by_side<const L: usize>(
+    covariance: &[[f64; L]],
+    gradient: &[[f64; L]],
+    products: &mut [[f64; L]],
+    width: usize,
+) {
+    if width == 0 {
+        return;
+    }
+    let mut rest = covariance;
+    for (i, g) in gradient.chunks_exact(width).enumerate() {
+        let (row, after) = rest.split_at((i + 1) * width);
+        rest = after;
+        let (before, own) = products.split_at_mut(i * width);
+        for u in 0..width {
+            let mut sum = [0.0; L];
+            let others = gradient.chunks_exact(width);
+            let products = before.chunks_exact_mut(width);
+            for ((p, other), product) in row.chunks_exact(width).zip(others).zip(products) {
+                sum = fused(&p[u], &other[u], &sum);
+                product[u] = fused(&p[u], &g[u], &product[u]);
+            }
+            own[u] = fused(&row[i * width + u], &g[u], &sum);
+        }
+    }
 }
 
 /// P g for `width` triangles side by side.
@@ -120,26 +154,35 @@ fn shrink<const L: usize>(
     if width == 0 {
         return;
     }
+    // Copies, so that they stay in registers.
+    let (keep, less, restore) = (step.keep, step.shrink, step.restore);
     let mut rest = covariance;
     for i in 0..products.len() / width {
         let own = &products[i * width..][..width];
-        for j in 0..=i {
-            let (p, after) = rest.split_at_mut(width);
-            rest = after;
-            let others = &products[j * width..][..width];
-            for ((p, own), other) in p.iter_mut().zip(own).zip(others) {
-                for l in 0..L {
-                    let both = own[l] * other[l];
-                    p[l] = step.keep[l] * (-step.shrink[l]).mul_add(both, p[l]);
+        let (row, after) = rest.split_at_mut((i + 1) * width);
+        rest = after;
+        if L == 1 {
+            for (p, others) in row
+                .chunks_exact_mut(width)
+                .zip(products.chunks_exact(width))
+            {
+                for ((p, own), other) in p.iter_mut().zip(own).zip(others) {
+                    *p = times(&keep, &fused_less(&less, &times(own, other), p));
                 }
             }
-            if j == i {
-                for p in p {
-                    for (p, restore) in p.iter_mut().zip(step.restore) {
-                        *p = restore.mul_add(prior, *p);
-                    }
+        } else {
+            // The other way round, so that it is lanes, not units, that become vectors.
+            for (u, own) in own.iter().enumerate() {
+                for (p, others) in row
+                    .chunks_exact_mut(width)
+                    .zip(products.chunks_exact(width))
+                {
+                    p[u] = times(&keep, &fused_less(&less, &times(own, &others[u]), &p[u]));
                 }
             }
+        }
+        for p in &mut row[i * width..] {
+            *p = fused(&restore, &[prior; L], p);
         }
     }
 }

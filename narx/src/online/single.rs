@@ -162,10 +162,6 @@ impl Online {
     fn learn(&mut self, y: f64, last: f64, inputs: &[f64]) {
         let raw = self.raw.as_flattened_mut();
         self.track.regressors(inputs, &[], raw);
-        let past = &raw[..self.config.output_lags.len()];
-        if past.iter().any(|y| y.is_nan()) {
-            return; // The history is not complete yet.
-        }
         let target = [y - self.design.origin(&self.record, last)];
         self.design
             .learn(&mut self.record, &self.raw, &target, &mut self.room);

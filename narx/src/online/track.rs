@@ -25,6 +25,30 @@ pub(super) struct Judged {
     pub(super) taken: bool,
 }
 
+/// One regressor of the step that follows `past` forecasts; `before` tells what was observed.
+#[inline]
+pub(super) fn regressor(
+    term: Term,
+    inputs_now: &[f64],
+    past: &[f64],
+    before: impl FnOnce(Term) -> f64,
+) -> f64 {
+    match (term.column, past.len().checked_sub(term.lag)) {
+        (0, Some(step)) => past[step],
+        (column, Some(_)) => inputs_now.get(column - 1).copied().map_or(f64::NAN, known),
+        (column, None) => before(Term {
+            column,
+            lag: term.lag - past.len(),
+        }),
+    }
+}
+
+/// A value; NaN if it is not finite.
+#[inline]
+pub(super) fn known(value: f64) -> f64 {
+    if value.is_finite() { value } else { f64::NAN }
+}
+
 impl Track {
     pub(super) fn new(config: &OnlineConfig) -> Self {
         let terms: Vec<Term> = config.terms().collect();
@@ -45,14 +69,7 @@ impl Track {
     /// as they are now.
     pub(super) fn regressors(&self, inputs_now: &[f64], past: &[f64], raw: &mut [f64]) {
         for (raw, term) in raw.iter_mut().zip(&self.terms) {
-            *raw = match (term.column, past.len().checked_sub(term.lag)) {
-                (0, Some(step)) => past[step],
-                (column, Some(_)) => inputs_now.get(column - 1).copied().unwrap_or(f64::NAN),
-                (column, None) => self.history.at(Term {
-                    column,
-                    lag: term.lag - past.len(),
-                }),
-            };
+            *raw = regressor(*term, inputs_now, past, |before| self.history.at(before));
         }
     }
 

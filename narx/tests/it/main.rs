@@ -13,6 +13,7 @@ mod judge_residuals;
 mod judge_scores;
 mod model;
 mod online;
+mod online_fleet;
 mod online_guarded;
 mod online_jumps;
 mod online_soak;

@@ -1,0 +1,59 @@
+use crate::Error;
+use crate::online::config::{Covariance, Jumps, OnlineConfig};
+use crate::online::history::Term;
+use crate::online::learner::Design;
+
+/// Most regressors of a fleet's worker, and most numbers that it may have learnt: 1.6 MB. A damaged
+/// file cannot ask for more memory.
+const MOST_REGRESSORS: usize = 1000;
+const MOST_NUMBERS: usize = 200_000;
+
+/// What all workers of a fleet have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) design: Design,
+    pub(super) terms: Vec<Term>,
+    pub(super) jumps: Jumps,
+    /// Columns of the history: the series, then its inputs.
+    pub(super) columns: usize,
+    /// Steps in the history, a power of two.
+    pub(super) rows: usize,
+}
+
+impl Plan {
+    pub(super) fn new(config: &OnlineConfig) -> Result<Self, Error> {
+        if config.covariance != Covariance::Nodes {
+            return Err(Error::FleetCovariance);
+        }
+        let regressors = config.regressors();
+        let in_range = regressors <= MOST_REGRESSORS;
+        let expected = "at most 1000 in a fleet";
+        Error::check("regressors", expected, regressors as f64, in_range)?;
+        let design = Design::new(config)?;
+        let numbers = design.at.end;
+        let in_range = numbers <= MOST_NUMBERS;
+        let expected = "at most 200000 in a fleet";
+        Error::check("numbers of a worker", expected, numbers as f64, in_range)?;
+        let terms: Vec<Term> = config.terms().collect();
+        let longest = terms.iter().map(|term| term.lag).max().unwrap_or(0);
+        Ok(Self {
+            design,
+            terms,
+            jumps: config.jumps,
+            columns: 1 + config.inputs.len(),
+            rows: (longest + 1).next_power_of_two(),
+        })
+    }
+
+    /// Lines of a block: the records, then the history.
+    pub(super) fn lines(&self) -> usize {
+        self.design.at.end + self.rows * self.columns
+    }
+
+    /// The line of the column `term.column` so many steps before `step`.
+    #[inline]
+    pub(super) fn line(&self, step: usize, term: Term) -> usize {
+        let row = step.wrapping_sub(term.lag) & (self.rows - 1);
+        self.design.at.end + row * self.columns + term.column
+    }
+}
