@@ -1,5 +1,6 @@
 //! The data sets on which forecasts are judged, with the splits and lags that others used.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use narx::{Input, Part, Series, Session};
@@ -177,4 +178,177 @@ pub fn worker(data: &Path) -> Task {
     let session = Session::of(speed, inputs).expect("they fit");
     let rows = (session.len() as f64 * 0.6) as usize;
     split("worker2", session, &names, rows, 2, lags(&names, 0, 1))
+}
+
+/// A session and the first row that is scored; the average it is compared with is tuned on the rows
+/// before `tuned_to`.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    /// What it is called in the results.
+    pub name: String,
+    /// What is forecast, in its unit.
+    pub y: Vec<f64>,
+    /// The inputs, each with the values known when the step begins.
+    pub inputs: Vec<(&'static str, Vec<f64>)>,
+    /// Where tuning ends.
+    pub tuned_to: usize,
+    /// Where scoring begins.
+    pub scored_from: usize,
+}
+
+impl Stream {
+    /// Tuned on a first share of the rows, scored on the rest but for `initial` rows.
+    fn new(
+        name: impl Into<String>,
+        y: Vec<f64>,
+        inputs: Vec<(&'static str, Vec<f64>)>,
+        share: f64,
+        initial: usize,
+    ) -> Self {
+        let tuned_to = (y.len() as f64 * share) as usize;
+        Self {
+            name: name.into(),
+            y,
+            inputs,
+            tuned_to,
+            scored_from: tuned_to + initial,
+        }
+    }
+}
+
+/// What was measured in the step before is what is known when a step begins.
+fn known_after(mut values: Vec<f64>) -> Vec<f64> {
+    values.pop();
+    values.insert(0, values.first().copied().unwrap_or(f64::NAN));
+    values
+}
+
+/// The ten workers of one of Alibaba's training jobs, in mini-batches per normalised time, each with
+/// the median and the smallest speed of the others in the step before. Scored on the last 60 %.
+pub fn pai(data: &Path, job: u32) -> Vec<Stream> {
+    const WORKERS: usize = 10;
+    let csv = text(data, &format!("pai_minibatch_job{job}.csv"));
+    let columns = ["worker", "time", "batch_time_norm"].map(|name| column(&csv, name));
+    let mut times: BTreeMap<u64, Vec<Vec<f64>>> = BTreeMap::new();
+    for ((&worker, &time), &taken) in columns[0].iter().zip(&columns[1]).zip(&columns[2]) {
+        if taken.is_finite() {
+            let row = times.entry(time as u64);
+            row.or_insert_with(|| vec![Vec::new(); WORKERS])[worker as usize].push(taken);
+        }
+    }
+    let mean = |taken: &Vec<f64>| taken.iter().sum::<f64>() / taken.len() as f64;
+    let rows = times
+        .values()
+        .map(|row| row.iter().map(mean).collect::<Vec<f64>>());
+    let rows = rows.filter(|row| row.iter().all(|taken| *taken > 0.0));
+    let rows: Vec<Vec<f64>> = rows
+        .map(|row| row.iter().map(|taken| 1000.0 / taken).collect())
+        .collect();
+    let stream = |worker: usize| {
+        let (mut median, mut least) = (Vec::new(), Vec::new());
+        for row in &rows {
+            let mut others = row.clone();
+            others.remove(worker);
+            others.sort_by(f64::total_cmp);
+            median.push(others[others.len() / 2]);
+            least.push(others[0]);
+        }
+        let inputs = vec![
+            ("median", known_after(median)),
+            ("least", known_after(least)),
+        ];
+        let y: Vec<f64> = rows.iter().map(|row| row[worker]).collect();
+        // The first two rows are history, as in the peers' scores.
+        let first = 2 + ((y.len() - 2) as f64 * 0.4) as usize;
+        Stream {
+            name: format!("pai job {job} worker {worker}"),
+            y,
+            inputs,
+            tuned_to: first,
+            scored_from: first,
+        }
+    };
+    (0..WORKERS).map(stream).collect()
+}
+
+/// The recorded worker of [`worker`].
+pub fn worker_stream(data: &Path) -> Stream {
+    let csv = text(data, "worker_trace2.csv");
+    let speed = column(&csv, "speed_samples_per_s");
+    let speed = speed.into_iter().map(|speed| speed / 1000.0).collect();
+    let names = ["runnable", "cpu_before_pct", "mem_used_pct"];
+    let inputs = names.map(|name| (name, column(&csv, name))).to_vec();
+    Stream::new("worker2", speed, inputs, 0.6, 4)
+}
+
+/// A worker whose speed is a known formula of measured CPU and memory.
+pub fn semi(data: &Path, worker: u32) -> Stream {
+    let csv = text(data, "semi_worker_speed.csv");
+    let of_worker = column(&csv, "worker");
+    let chosen = |name: &str| {
+        let rows = column(&csv, name).into_iter().zip(&of_worker);
+        rows.filter(|(_, of)| **of == f64::from(worker))
+            .map(|(value, _)| value)
+            .collect::<Vec<f64>>()
+    };
+    let inputs = ["cpu_pct", "mem_pct"]
+        .map(|name| (name, chosen(name)))
+        .to_vec();
+    Stream::new(format!("semi {worker}"), chosen("speed"), inputs, 0.6, 4)
+}
+
+/// The CPU of a virtual machine, with its memory, disk and network in the step before.
+pub fn machine(data: &Path, number: u32) -> Stream {
+    let csv = text(data, &format!("bitbrains/rnd_2013-7_vm{number}.csv"));
+    let used = column(&csv, "mem_kb")
+        .into_iter()
+        .zip(column(&csv, "mem_cap_kb"));
+    let memory = used
+        .map(|(used, there)| 100.0 * used / there.max(1e-9))
+        .collect();
+    let log = |name: &str| column(&csv, name).into_iter().map(f64::ln_1p).collect();
+    let inputs = vec![
+        ("memory", known_after(memory)),
+        ("disk", known_after(log("disk_w_kbs"))),
+        ("network", known_after(log("net_rx_kbs"))),
+    ];
+    let y = column(&csv, "cpu_pct");
+    Stream::new(format!("bitbrains {number}"), y, inputs, 0.6, 4)
+}
+
+/// The recorded training workers, each under another contention: what was measured in the step
+/// before, as rates, and of the coming step the run queue and the batch.
+pub fn traces(data: &Path) -> Vec<Stream> {
+    let entries = std::fs::read_dir(data.join("traces")).expect("a folder of traces");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|kind| kind == "csv"));
+    paths.sort();
+    let stream = |path: &std::path::PathBuf| {
+        let csv = std::fs::read_to_string(path).expect("a trace");
+        let of = |name: &str| column(&csv, name);
+        let per = |name: &str, size: &[f64]| {
+            let shares = of(name).into_iter().zip(size);
+            known_after(shares.map(|(value, size)| value / size).collect())
+        };
+        let taken = of("t_compute");
+        let jiffies: Vec<Vec<f64>> = ["busy_j", "idle_j", "steal_j"].map(of).to_vec();
+        let all: Vec<f64> = (0..taken.len())
+            .map(|t| jiffies.iter().map(|column| column[t]).sum::<f64>().max(1.0))
+            .collect();
+        let batch = of("x").into_iter().map(f64::ln).collect();
+        let inputs = vec![
+            ("running_before", of("running_before")),
+            ("running", known_after(of("running"))),
+            ("run delay", per("rundelay_s", &taken)),
+            ("cpu", per("cpu_s", &taken)),
+            ("throttled", per("throttled_s", &taken)),
+            ("core busy", per("busy_j", &all)),
+            ("page faults", per("minflt", &taken)),
+            ("switches", per("nivcsw", &taken)),
+            ("batch", batch),
+        ];
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        Stream::new(format!("trace {name}"), of("speed"), inputs, 0.6, 0)
+    };
+    paths.iter().map(stream).collect()
 }
