@@ -3,7 +3,7 @@ use smallvec::SmallVec;
 
 use super::config::{Covariance, Jumps};
 use super::history::{History, Term};
-use super::learner::{Design, Room};
+use super::learner::{Design, Room, View};
 use super::select::{self, Selection};
 use super::single::{Few, finite};
 use super::smoother::Smoother;
@@ -129,11 +129,9 @@ impl Corrected {
     }
 
     /// The correction that the network forecasts.
-    fn correction(&self, raw: &[f64]) -> f64 {
-        let mut x: SmallVec<[[f64; 1]; 64]> = SmallVec::from_elem([0.0], raw.len());
+    fn correction(&self, raw: &[f64], view: &mut View<1>) -> f64 {
         let raw = raw.as_chunks().0;
-        self.design
-            .forecast(&self.state.record, raw, &[0.0], &mut x)[0]
+        self.design.forecast(&self.state.record, raw, &[0.0], view)[0]
     }
 }
 
@@ -211,10 +209,12 @@ impl Forecaster for Corrected {
         };
         let (level, gain) = (self.state.unit(level), self.gain());
         let mut raw: Few = SmallVec::from_elem(0.0, self.design.shape.regressors);
+        let mut view = View::new(&self.design.shape);
         for step in 0..out.len() {
             let (past, rest) = out.split_at_mut(step);
             self.state.regressors(level, inputs_now, past, &mut raw);
-            rest[0] = self.state.value(level + gain * self.correction(&raw));
+            let correction = self.correction(&raw, &mut view);
+            rest[0] = self.state.value(level + gain * correction);
         }
         for forecast in out {
             *forecast = self.state.average.blend(*forecast);
@@ -229,8 +229,8 @@ impl Corrected {
         let level = state.unit(before);
         let target = state.unit(y) - level;
         state.regressors(level, inputs, &[], self.raw.as_flattened_mut());
-        let correction = self.correction(self.raw.as_flattened());
-        let state = &mut self.state;
+        let view = &mut self.room.view;
+        let [correction] = self.design.forecast(&state.record, &self.raw, &[0.0], view);
         let gained = GAIN_DECAY * state.gained + correction * target;
         let corrected = GAIN_DECAY * state.corrected + correction * correction;
         if gained.is_finite() && corrected.is_finite() {

@@ -8,8 +8,9 @@
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
-use super::config::{Covariance, MOST_HIDDEN, MOST_WEIGHTS, OnlineConfig};
+use super::config::{Covariance, MOST_WEIGHTS, OnlineConfig};
 use super::gate::Shift;
 use super::lanes::{fused, times};
 use super::vectorised::vectorised;
@@ -93,11 +94,10 @@ pub(super) struct Warm {
     pub(super) noise: f64,
 }
 
-/// A record: weights, covariance, then per regressor its mean, variance and 1 / standard deviation
-/// (0 until it varies), then four numbers.
+/// A record: weights, per regressor its mean, variance and 1 / standard deviation (0 until it
+/// varies), four numbers, and the covariance of the weights: what a forecast reads lies together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Parts {
-    pub(super) covariance: usize,
     mean: usize,
     variance: usize,
     factor: usize,
@@ -109,6 +109,7 @@ pub(super) struct Parts {
     noise: usize,
     /// What the output is added to, if it is not the last value.
     origin: usize,
+    covariance: usize,
     pub(super) end: usize,
 }
 
@@ -144,12 +145,12 @@ impl Design {
             Covariance::Full => full::size(places.end),
             Covariance::Nodes => nodes::size_of(&shape),
         };
-        let mean = places.end + covariances;
+        let mean = places.end;
         let variance = mean + shape.regressors;
         let factor = variance + shape.regressors;
         let steps = factor + shape.regressors;
+        let covariance_at = steps + 4;
         let at = Parts {
-            covariance: places.end,
             mean,
             variance,
             factor,
@@ -157,7 +158,8 @@ impl Design {
             square: steps + 1,
             noise: steps + 2,
             origin: steps + 3,
-            end: steps + 4,
+            covariance: covariance_at,
+            end: covariance_at + covariances,
         };
         Self {
             shape,
@@ -255,7 +257,7 @@ impl Design {
     }
 
     fn set_covariance(&self, record: &mut [f64], variance: f64) {
-        let covariance = &mut record[self.at.covariance..self.at.mean];
+        let covariance = &mut record[self.at.covariance..];
         match self.covariance {
             Covariance::Full => full::set(covariance, self.places.end, variance),
             Covariance::Nodes => nodes::set(covariance, &self.shape, variance),
@@ -263,16 +265,15 @@ impl Design {
     }
 
     /// The change that is forecast from the regressors `raw`, of which NaN is missing: `start` plus
-    /// the network's output, which fades outside the box of the regressors. `x` takes the scaled
-    /// regressors.
+    /// the network's output, which fades outside the box of the regressors.
     pub(super) fn forecast<const L: usize>(
         &self,
         record: &[[f64; L]],
         raw: &[[f64; L]],
         start: &[f64; L],
-        x: &mut [[f64; L]],
+        view: &mut View<L>,
     ) -> [f64; L] {
-        forecast_vectorised(self, record, raw, start, x)
+        forecast_vectorised(self, record, raw, start, view)
     }
 
     /// The variance that the weights bring into the forecast from the regressors `raw`.
@@ -281,7 +282,8 @@ impl Design {
         spread_vectorised(self, record, raw, &mut room)[0] * record[self.at.square][0]
     }
 
-    /// Learns that the regressors `raw` were followed by the changes `target`. NaN teaches nothing,
+    /// Learns that the regressors `raw`, for which the room has the last forecast, were followed by
+    /// the changes `target`. NaN teaches nothing,
     /// nor does a step whose past values are not all known.
     pub(super) fn learn<const L: usize>(
         &self,
@@ -308,7 +310,7 @@ impl Design {
         for &number in &record[self.at.variance..self.at.origin] {
             Error::check("record", "not negative", number, number >= 0.0)?;
         }
-        let covariance = &record[self.at.covariance..self.at.mean];
+        let covariance = &record[self.at.covariance..];
         let positive = match self.covariance {
             Covariance::Full => full::is_positive(covariance, self.places.end),
             Covariance::Nodes => nodes::is_positive(covariance, &self.shape),
@@ -356,7 +358,7 @@ impl Design {
     /// Forgets what was learnt of a regressor, and takes this as its scale.
     pub(super) fn forget(&self, record: &mut [[f64; 1]], regressor: usize, scale: Scale) {
         let record = record.as_flattened_mut();
-        let covariance = &mut record[self.at.covariance..self.at.mean];
+        let covariance = &mut record[self.at.covariance..];
         let hidden = self.shape.hidden;
         let incoming = (0..hidden).map(|unit| regressor * hidden + unit);
         for weight in incoming.chain([self.places.direct + regressor]) {
@@ -419,11 +421,30 @@ fn cut(value: f64, most: f64) -> f64 {
     if value > most { most } else { value }
 }
 
+/// The network at work on a step.
+#[derive(Debug, Clone)]
+pub(super) struct View<const L: usize> {
+    /// The scaled regressors.
+    x: SmallVec<[[f64; L]; 24]>,
+    /// Values of the hidden units.
+    units: SmallVec<[[f64; L]; 16]>,
+    output: [f64; L],
+}
+
+impl<const L: usize> View<L> {
+    pub(super) fn new(shape: &Shape) -> Self {
+        Self {
+            x: SmallVec::from_elem([0.0; L], shape.regressors),
+            units: SmallVec::from_elem([0.0; L], shape.hidden),
+            output: [0.0; L],
+        }
+    }
+}
+
 /// Intermediate values of a step, kept so that no step allocates.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Room<const L: usize> {
-    x: Vec<[f64; L]>,
-    units: Vec<[f64; L]>,
+    pub(super) view: View<L>,
     /// The derivatives of the forecast by the weights, filled up with zeros.
     gradient: Vec<[f64; L]>,
     /// The covariance times the gradient.
@@ -434,18 +455,13 @@ pub(super) struct Room<const L: usize> {
 
 impl<const L: usize> Room<L> {
     pub(super) fn new(shape: &Shape) -> Self {
+        let weights = full::padded(shape.weights());
         Self {
-            x: vec![[0.0; L]; shape.regressors],
-            units: vec![[0.0; L]; shape.hidden],
-            gradient: vec![[0.0; L]; full::padded(shape.weights())],
-            products: vec![[0.0; L]; full::padded(shape.weights())],
-            scaled: vec![[0.0; L]; full::padded(shape.weights())],
+            view: View::new(shape),
+            gradient: vec![[0.0; L]; weights],
+            products: vec![[0.0; L]; weights],
+            scaled: vec![[0.0; L]; weights],
         }
-    }
-
-    /// Where a forecast may put the scaled regressors.
-    pub(super) fn regressors(&mut self) -> &mut [[f64; L]] {
-        &mut self.x
     }
 }
 
@@ -470,7 +486,7 @@ impl<const L: usize> Step<L> {
 }
 
 vectorised! {
-    fn forecast_vectorised = forecast(design: &Design, record: &[[f64; L]], raw: &[[f64; L]], start: &[f64; L], x: &mut [[f64; L]]) -> [f64; L]
+    fn forecast_vectorised = forecast(design: &Design, record: &[[f64; L]], raw: &[[f64; L]], start: &[f64; L], view: &mut View<L>) -> [f64; L]
 }
 
 #[inline(always)]
@@ -479,11 +495,10 @@ fn forecast<const L: usize>(
     record: &[[f64; L]],
     raw: &[[f64; L]],
     start: &[f64; L],
-    x: &mut [[f64; L]],
+    view: &mut View<L>,
 ) -> [f64; L] {
-    let mut change = scale(design, record, raw, x);
-    let mut units = [[0.0; L]; MOST_HIDDEN];
-    let network = evaluate(design, record, x, &mut units[..design.shape.hidden]);
+    let mut change = look(design, record, raw, view);
+    let network = view.output;
     let square = record[design.at.square];
     let steps = record[design.at.steps];
     for l in 0..L {
@@ -493,6 +508,23 @@ fn forecast<const L: usize>(
         change[l] = (start[l] + output) / (1.0 + change[l] / BOX);
     }
     change
+}
+
+/// Runs the network; returns the largest distance of a regressor from the box.
+#[inline(always)]
+fn look<const L: usize>(
+    design: &Design,
+    record: &[[f64; L]],
+    raw: &[[f64; L]],
+    view: &mut View<L>,
+) -> [f64; L] {
+    let (x, units) = (
+        &mut view.x[..design.shape.regressors],
+        &mut view.units[..design.shape.hidden],
+    );
+    let outside = scale(design, record, raw, x);
+    view.output = evaluate(design, record, x, units);
+    outside
 }
 
 /// Scaled regressors, cut at the box; returns the largest distance from it.
@@ -597,10 +629,9 @@ fn spread<const L: usize>(
     raw: &[[f64; L]],
     room: &mut Room<L>,
 ) -> [f64; L] {
-    scale(design, record, raw, &mut room.x);
-    evaluate(design, record, &room.x, &mut room.units);
+    look(design, record, raw, &mut room.view);
     differentiate(design, record, room);
-    let covariance = &record[design.at.covariance..design.at.mean];
+    let covariance = &record[design.at.covariance..];
     multiply(design, covariance, room)
 }
 
@@ -623,12 +654,11 @@ fn learn<const L: usize>(
             target[l] = if y[l].is_nan() { f64::NAN } else { target[l] };
         }
     }
-    scale(design, record, raw, &mut room.x);
-    let output = evaluate(design, record, &room.x, &mut room.units);
+    let output = room.view.output;
     differentiate(design, record, room);
     let at = &design.at;
-    let (weights, rest) = record.split_at_mut(at.covariance);
-    let (covariance, rest) = rest.split_at_mut(at.mean - at.covariance);
+    let (front, covariance) = record.split_at_mut(at.covariance);
+    let (weights, rest) = front.split_at_mut(at.mean);
     let spread = multiply(design, covariance, room);
     let products = &room.products;
     let mut step = Step::IDLE;
@@ -701,19 +731,20 @@ fn differentiate<const L: usize>(design: &Design, record: &[[f64; L]], room: &mu
     let outgoing = &record[places.output..places.direct];
     let (incoming, rest) = room.gradient.split_at_mut(places.hidden_bias);
     let (slopes, rest) = rest.split_at_mut(hidden);
-    for ((slope, unit), weight) in slopes.iter_mut().zip(&room.units).zip(outgoing) {
+    for ((slope, unit), weight) in slopes.iter_mut().zip(&room.view.units).zip(outgoing) {
         for l in 0..L {
             slope[l] = weight[l] * (1.0 - unit[l] * unit[l]);
         }
     }
-    for (k, x) in room.x.iter().enumerate() {
+    for (k, x) in room.view.x[..design.shape.regressors].iter().enumerate() {
         for (derivative, slope) in incoming[k * hidden..][..hidden].iter_mut().zip(&*slopes) {
             *derivative = times(slope, x);
         }
     }
-    rest[..hidden].copy_from_slice(&room.units);
-    rest[hidden..][..room.x.len()].copy_from_slice(&room.x);
-    rest[hidden + room.x.len()] = [1.0; L];
+    rest[..hidden].copy_from_slice(&room.view.units[..hidden]);
+    rest[hidden..][..design.shape.regressors]
+        .copy_from_slice(&room.view.x[..design.shape.regressors]);
+    rest[hidden + design.shape.regressors] = [1.0; L];
 }
 
 /// What one worker's innovations are measured by.

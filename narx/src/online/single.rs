@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::config::{Covariance, OnlineConfig};
-use super::learner::{Design, Room, Warm};
+use super::learner::{Design, Room, View, Warm};
 use super::track::Track;
 use crate::config::Skip;
 use crate::{Error, Forecaster, Narx};
@@ -141,30 +141,26 @@ impl Online {
     }
 
     /// What follows the value `last`, as the network forecasts it from the regressors `raw`.
-    fn after(&self, last: f64, raw: &[f64]) -> f64 {
-        let mut x: SmallVec<[[f64; 1]; 64]> = SmallVec::from_elem([0.0], raw.len());
+    fn after(&self, last: f64, raw: &[f64], view: &mut View<1>) -> f64 {
         let start = self.design.origin(&self.record, last) - last;
         let raw = raw.as_chunks().0;
-        let [change] = self.design.forecast(&self.record, raw, &[start], &mut x);
+        let [change] = self.design.forecast(&self.record, raw, &[start], view);
         finite(last + change)
     }
 
-    /// The forecast of the next step as the network makes it.
-    fn next(&self, inputs_now: &[f64]) -> f64 {
+    /// Looks at the coming step, which is then learnt from; returns its forecast.
+    fn look(&mut self, inputs: &[f64]) -> f64 {
         let Some(last) = self.track.last() else {
             return f64::NAN;
         };
-        let mut raw: Few = SmallVec::from_elem(0.0, self.design.shape.regressors);
-        self.track.regressors(inputs_now, &[], &mut raw);
-        self.after(last, &raw)
-    }
-
-    fn learn(&mut self, y: f64, last: f64, inputs: &[f64]) {
         let raw = self.raw.as_flattened_mut();
         self.track.regressors(inputs, &[], raw);
-        let target = [y - self.design.origin(&self.record, last)];
-        self.design
-            .learn(&mut self.record, &self.raw, &target, &mut self.room);
+        let start = self.design.origin(&self.record, last) - last;
+        let view = &mut self.room.view;
+        let [change] = self
+            .design
+            .forecast(&self.record, &self.raw, &[start], view);
+        finite(last + change)
     }
 
     /// What the network works in.
@@ -190,14 +186,17 @@ pub(super) fn finite(value: f64) -> f64 {
 impl Forecaster for Online {
     fn observe(&mut self, y: f64, inputs: &[f64]) {
         let y = self.unit(y);
-        let forecast = self.next(inputs);
+        let forecast = self.look(inputs);
         let judged = self.track.judge(y, forecast);
         if let Some(shift) = judged.shift {
             self.design.shift_output(&mut self.record, 0, shift);
+            self.look(inputs);
         }
         let value = judged.taken.then_some(y);
         if let (Some(y), Some(last)) = (value, self.track.last()) {
-            self.learn(y, last, inputs);
+            let target = [y - self.design.origin(&self.record, last)];
+            self.design
+                .learn(&mut self.record, &self.raw, &target, &mut self.room);
         }
         self.track.push(value, forecast, inputs);
     }
@@ -207,10 +206,11 @@ impl Forecaster for Online {
             return out.fill(f64::NAN);
         };
         let mut raw: Few = SmallVec::from_elem(0.0, self.design.shape.regressors);
+        let mut view = View::new(&self.design.shape);
         for step in 0..out.len() {
             let (past, rest) = out.split_at_mut(step);
             self.track.regressors(inputs_now, past, &mut raw);
-            last = self.after(last, &raw);
+            last = self.after(last, &raw, &mut view);
             rest[0] = last;
         }
         for forecast in out {

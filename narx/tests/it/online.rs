@@ -346,9 +346,9 @@ fn a_state_that_no_steps_lead_to_is_refused() {
     };
     let record = sound["record"].as_array().unwrap();
     refuse(&|state| state["record"] = record[1..].into());
-    // The first variance comes after the weights.
-    refuse(&|state| state["record"][rule.weights()] = (-1.0).into());
-    refuse(&|state| state["record"][record.len() - 2] = (-1.0).into());
+    // After the weights come means and variances of four regressors; at the end is a variance.
+    refuse(&|state| state["record"][rule.weights() + 4] = (-1.0).into());
+    refuse(&|state| state["record"][rule.weights() + 16] = (-1.0).into());
     refuse(&|state| state["config"]["hidden"] = 3.into());
     refuse(&|state| state["config"]["output_lags"] = vec![1, 3].into());
     refuse(&|state| state["track"]["history"]["columns"] = 3.into());

@@ -10,10 +10,12 @@ fn covariance(online: &Online) -> DMatrix<f64> {
     let state = serde_json::to_value(online).unwrap();
     let number = |place: usize| state["record"][place].as_f64().unwrap();
     let weights = online.weights();
-    // Rows in groups of eight, each as long as its group's diagonal reaches.
+    // At the end of the record, rows in groups of eight, each as long as its group's diagonal reaches.
+    let groups = weights.div_ceil(8);
+    let start = state["record"].as_array().unwrap().len() - 32 * groups * (groups + 1);
     let place = |i: usize, j: usize| {
         let group = i / 8;
-        weights + 32 * group * (group + 1) + i % 8 * 8 * (group + 1) + j
+        start + 32 * group * (group + 1) + i % 8 * 8 * (group + 1) + j
     };
     DMatrix::from_fn(weights, weights, |i, j| {
         if i / 8 == j / 8 {

@@ -1,8 +1,10 @@
+use smallvec::SmallVec;
+
 use super::lines::{LANES, Lines};
 use super::plan::Plan;
 use crate::online::gate::{Gate, Shift, Verdict};
 use crate::online::history::Term;
-use crate::online::learner::Room;
+use crate::online::learner::{Room, View};
 use crate::online::single::finite;
 use crate::online::track::regressor;
 
@@ -21,7 +23,7 @@ pub(super) struct Block {
 }
 
 /// What a step of a block needs to work with, so that no step allocates.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Desk {
     /// The inputs at the start of the step.
     pub(super) now: Vec<[f64; LANES]>,
@@ -35,6 +37,22 @@ impl Desk {
             now: vec![[0.0; LANES]; plan.columns - 1],
             raw: vec![[0.0; LANES]; plan.design.shape.regressors],
             room: Room::new(&plan.design.shape),
+        }
+    }
+}
+
+/// What a forecast of a block needs to work with.
+#[derive(Debug)]
+pub(super) struct Sight {
+    raw: SmallVec<[[f64; LANES]; 24]>,
+    view: View<LANES>,
+}
+
+impl Sight {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self {
+            raw: SmallVec::from_elem([0.0; LANES], plan.design.shape.regressors),
+            view: View::new(&plan.design.shape),
         }
     }
 }
@@ -59,7 +77,7 @@ impl Block {
     }
 
     pub(super) fn record(&self, plan: &Plan) -> &[[f64; LANES]] {
-        &self.lines.get()[..plan.design.at.end]
+        &self.lines.get()[plan.record()..]
     }
 
     pub(super) fn last(&self, lane: usize) -> f64 {
@@ -84,8 +102,8 @@ impl Block {
         if self.lines.is_empty() {
             self.lines = Lines::new(plan.lines());
         }
-        let history = std::iter::repeat(&f64::NAN);
-        let numbers = record.iter().chain(history);
+        let history = std::iter::repeat_n(&f64::NAN, plan.record());
+        let numbers = history.chain(record);
         for (line, number) in self.lines.get_mut().iter_mut().zip(numbers) {
             line[lane] = *number;
         }
@@ -132,10 +150,10 @@ impl Block {
         plan: &Plan,
         last: &[f64; LANES],
         raw: &[[f64; LANES]],
-        x: &mut [[f64; LANES]],
+        view: &mut View<LANES>,
     ) -> [f64; LANES] {
         let record = self.record(plan);
-        let change = plan.design.forecast(record, raw, &[0.0; LANES], x);
+        let change = plan.design.forecast(record, raw, &[0.0; LANES], view);
         let mut next = *last;
         for (next, change) in next.iter_mut().zip(change) {
             *next = finite(*next + change);
@@ -149,13 +167,13 @@ impl Block {
         plan: &Plan,
         step: usize,
         now: &[[f64; LANES]],
-        [raw, x]: [&mut [[f64; LANES]]; 2],
+        Sight { raw, view }: &mut Sight,
     ) -> [f64; LANES] {
         if self.is_empty() {
             return [f64::NAN; LANES];
         }
         self.regressors(plan, step, now, raw);
-        let mut next = self.after(plan, &self.last, raw, x);
+        let mut next = self.after(plan, &self.last, raw, view);
         if self.held != 0 {
             for (next, gate) in next.iter_mut().zip(&self.gates) {
                 *next = finite(gate.blend(*next));
@@ -174,7 +192,7 @@ impl Block {
         step: usize,
         lane: usize,
         inputs_now: &[f64],
-        [raw, x]: [&mut [[f64; LANES]]; 2],
+        Sight { raw, view }: &mut Sight,
         out: &mut [f64],
     ) {
         if self.last[lane].is_nan() {
@@ -187,7 +205,7 @@ impl Block {
                 let before = |before| self.seen(plan, step, before, lane);
                 raw[lane] = regressor(term, inputs_now, past, before);
             }
-            last = self.after(plan, &last, raw, x);
+            last = self.after(plan, &last, raw, view);
             rest[0] = last[lane];
         }
         for forecast in out {
@@ -249,13 +267,13 @@ impl Block {
         Desk { now, raw, room }: &mut Desk,
     ) -> [f64; LANES] {
         self.regressors(plan, step, now, raw);
-        let mut values = self.after(plan, &self.last, raw, room.regressors());
+        let mut values = self.after(plan, &self.last, raw, &mut room.view);
         let mut target = [f64::NAN; LANES];
         let mut shifted = false;
         for lane in (0..LANES).filter(|lane| lanes & 1 << lane != 0) {
             let (taken, shift) = self.judge(plan, step, lane, y[lane], values[lane]);
             if let Some(shift) = shift {
-                let record = &mut self.lines.get_mut()[..plan.design.at.end];
+                let record = &mut self.lines.get_mut()[plan.record()..];
                 plan.design.shift_output(record, lane, shift);
                 shifted = true;
             }
@@ -267,9 +285,10 @@ impl Block {
         }
         if shifted {
             self.regressors(plan, step, now, raw);
+            self.after(plan, &self.last, raw, &mut room.view);
         }
         if target.iter().any(|target| target.is_finite()) {
-            let record = &mut self.lines.get_mut()[..plan.design.at.end];
+            let record = &mut self.lines.get_mut()[plan.record()..];
             plan.design.learn(record, raw, &target, room);
         }
         values

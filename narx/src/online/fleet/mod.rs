@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::config::OnlineConfig;
 use super::track::known;
 use crate::Error;
-use block::{Block, Desk};
+use block::{Block, Desk, Sight};
 use lines::LANES;
 use places::Places;
 pub use places::WorkerId;
@@ -175,10 +175,10 @@ impl Fleet {
     pub fn forecast_all(&self, inputs: &[f64], out: &mut [f64]) -> Result<(), Error> {
         self.check_counts(inputs, "forecasts", out.len())?;
         let mut now = line_up(self.inputs());
-        let (mut raw, mut x) = self.room();
+        let mut sight = Sight::new(&self.plan);
         for (index, (block, out)) in self.blocks.iter().zip(out.chunks_mut(LANES)).enumerate() {
-            self.turn(inputs, index, &mut now);
-            let next = block.forecast(&self.plan, self.step, &now, [&mut raw, &mut x]);
+            turn(inputs, self.inputs(), index, &mut now);
+            let next = block.forecast(&self.plan, self.step, &now, &mut sight);
             out.copy_from_slice(&next[..out.len()]);
         }
         Ok(())
@@ -194,14 +194,13 @@ impl Fleet {
     /// learnt.
     pub fn observe_all(&mut self, y: &[f64], inputs: &[f64]) -> Result<(), Error> {
         self.check_counts(inputs, "values", y.len())?;
-        let mut desk = std::mem::take(&mut self.desk);
+        let columns = self.inputs();
         for (index, y) in y.chunks(LANES).enumerate() {
-            self.turn(inputs, index, &mut desk.now);
+            turn(inputs, columns, index, &mut self.desk.now);
             let mut values = [f64::NAN; LANES];
             values[..y.len()].copy_from_slice(y);
-            self.blocks[index].observe(&self.plan, self.step, &values, &mut desk);
+            self.blocks[index].observe(&self.plan, self.step, &values, &mut self.desk);
         }
-        self.desk = desk;
         // One block a step is soon all of them, and costs nearly nothing.
         if let Some(index) = self.step.checked_rem(self.blocks.len()) {
             let lanes = (0..LANES).filter(|&lane| self.blocks[index].is_present(lane));
@@ -221,10 +220,9 @@ impl Fleet {
     /// [`Error::NotInFleet`] if it has left.
     pub fn forecast(&self, id: WorkerId, inputs_now: &[f64], out: &mut [f64]) -> Result<(), Error> {
         let place = self.position(id)?;
-        let (mut raw, mut x) = self.room();
+        let mut sight = Sight::new(&self.plan);
         let (block, lane) = (&self.blocks[place / LANES], place % LANES);
-        let room: [&mut [[f64; LANES]]; 2] = [&mut raw, &mut x];
-        block.forecast_one(&self.plan, self.step, lane, inputs_now, room, out);
+        block.forecast_one(&self.plan, self.step, lane, inputs_now, &mut sight, out);
         Ok(())
     }
 
@@ -260,22 +258,15 @@ impl Fleet {
         }
         Ok(())
     }
+}
 
-    /// The inputs of a block, those of its workers side by side.
-    fn turn(&self, inputs: &[f64], block: usize, now: &mut [[f64; LANES]]) {
-        let columns = self.inputs();
-        let inputs = &inputs[block * LANES * columns..];
-        for lane in 0..LANES.min(inputs.len().checked_div(columns).unwrap_or(0)) {
-            for (now, input) in now.iter_mut().zip(&inputs[lane * columns..]) {
-                now[lane] = known(*input);
-            }
+/// The inputs of a block, `columns` for each place, with those of its workers side by side.
+fn turn(inputs: &[f64], columns: usize, block: usize, now: &mut [[f64; LANES]]) {
+    let inputs = &inputs[block * LANES * columns..];
+    for lane in 0..LANES.min(inputs.len().checked_div(columns).unwrap_or(0)) {
+        for (now, input) in now.iter_mut().zip(&inputs[lane * columns..]) {
+            now[lane] = known(*input);
         }
-    }
-
-    /// Room for the regressors as they are, and scaled.
-    fn room(&self) -> (Few, Few) {
-        let regressors = self.plan.design.shape.regressors;
-        (line_up(regressors), line_up(regressors))
     }
 }
 

@@ -45,15 +45,21 @@ impl Plan {
         })
     }
 
-    /// Lines of a block: the records, then the history.
+    /// Lines of a block: the history, then the records, whose covariances come last, so that what
+    /// a forecast reads lies together.
     pub(super) fn lines(&self) -> usize {
-        self.design.at.end + self.rows * self.columns
+        self.record() + self.design.at.end
+    }
+
+    /// The first line of the records.
+    pub(super) fn record(&self) -> usize {
+        self.rows * self.columns
     }
 
     /// The line of the column `term.column` so many steps before `step`.
     #[inline]
     pub(super) fn line(&self, step: usize, term: Term) -> usize {
         let row = step.wrapping_sub(term.lag) & (self.rows - 1);
-        self.design.at.end + row * self.columns + term.column
+        row * self.columns + term.column
     }
 }
