@@ -32,9 +32,9 @@ pub(super) fn set(covariance: &mut [f64], weights: usize, variance: f64) {
     }
 }
 
-/// `products` = P g, both filled up with zeros.
+/// `products` = P g, both filled up with zeros; returns gᵀPg.
 #[inline(always)]
-pub(super) fn multiply(covariance: &[f64], gradient: &[f64], products: &mut [f64]) {
+pub(super) fn multiply(covariance: &[f64], gradient: &[f64], products: &mut [f64]) -> f64 {
     let gradient = gradient.as_chunks::<LANES>().0;
     let products = products.as_chunks_mut::<LANES>().0;
     let mut rest = covariance.as_chunks::<LANES>().0;
@@ -61,6 +61,11 @@ pub(super) fn multiply(covariance: &[f64], gradient: &[f64], products: &mut [f64
             product[0][k] = total(&sums[k]);
         }
     }
+    let mut sums = [0.0; LANES];
+    for (g, product) in gradient.iter().zip(products) {
+        sums = multiply_add(*g, *product, sums);
+    }
+    total(&sums)
 }
 
 // By value: through references the compiler makes a gather of it.

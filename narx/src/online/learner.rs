@@ -705,23 +705,17 @@ fn multiply<const L: usize>(
     room: &mut Room<L>,
 ) -> [f64; L] {
     let (gradient, products) = (&room.gradient, &mut room.products);
+    let weights = design.places.end;
     match design.covariance {
-        Covariance::Full => full::multiply(
-            covariance.as_flattened(),
-            gradient.as_flattened(),
-            products.as_flattened_mut(),
-        ),
+        Covariance::Full => {
+            let products = products.as_flattened_mut();
+            [full::multiply(covariance.as_flattened(), gradient.as_flattened(), products); L]
+        }
         Covariance::Nodes => {
-            let weights = design.places.end;
             let (gradient, products) = (&gradient[..weights], &mut products[..weights]);
-            nodes::multiply(&design.shape, covariance, gradient, products);
+            nodes::multiply(&design.shape, covariance, gradient, products)
         }
     }
-    let mut spread = [0.0; L];
-    for (g, product) in gradient.iter().zip(&*products) {
-        spread = fused(g, product, &spread);
-    }
-    spread
 }
 
 /// The derivatives of the output by the weights, in the order of [`Places`].

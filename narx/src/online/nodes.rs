@@ -37,34 +37,40 @@ pub(super) fn set(covariance: &mut [f64], shape: &Shape, variance: f64) {
     }
 }
 
-/// `products` = P g.
+/// `products` = P g; returns gᵀPg.
 #[inline(always)]
 pub(super) fn multiply<const L: usize>(
     shape: &Shape,
     covariance: &[[f64; L]],
     gradient: &[[f64; L]],
     products: &mut [[f64; L]],
-) {
+) -> [f64; L] {
     let (hidden, nodes) = (shape.hidden, shape.regressors + 1);
     let (of_hidden, of_output) = covariance.split_at(size(nodes) * hidden);
     let (g_hidden, g_output) = gradient.split_at(nodes * hidden);
     let (hidden_products, output_products) = products.split_at_mut(nodes * hidden);
     if L > 1 {
         side_by_side(of_hidden, g_hidden, hidden_products, hidden);
-        return side_by_side(of_output, g_output, output_products, 1);
+        side_by_side(of_output, g_output, output_products, 1);
+    } else {
+        triangle(
+            of_hidden.as_flattened(),
+            g_hidden.as_flattened(),
+            hidden_products.as_flattened_mut(),
+            hidden,
+        );
+        triangle(
+            of_output.as_flattened(),
+            g_output.as_flattened(),
+            output_products.as_flattened_mut(),
+            1,
+        );
     }
-    triangle(
-        of_hidden.as_flattened(),
-        g_hidden.as_flattened(),
-        hidden_products.as_flattened_mut(),
-        hidden * L,
-    );
-    triangle(
-        of_output.as_flattened(),
-        g_output.as_flattened(),
-        output_products.as_flattened_mut(),
-        L,
-    );
+    let mut spread = [0.0; L];
+    for (g, product) in gradient.iter().zip(&*products) {
+        spread = fused(g, product, &spread);
+    }
+    spread
 }
 
 /// P g for `width` triangles of several workers: the sums of [`triangle`], half of them in registers.

@@ -454,3 +454,19 @@ fn the_memory_of_workers_that_leave_is_free_again() {
     // 64 workers of 85 to 120 numbers.
     assert!(counted.bytes_max < 120_000, "{counted:?}");
 }
+
+#[test]
+fn four_thousand_workers_fit_into_forty_megabytes() {
+    let config = OnlineConfig {
+        covariance: Covariance::Nodes,
+        ..OnlineConfig::new(3)
+    };
+    let counted = allocation_counter::measure(|| {
+        let mut fleet = Fleet::new(&config).unwrap();
+        for _ in 0..4096 {
+            fleet.join_fresh();
+        }
+        std::hint::black_box(&fleet);
+    });
+    assert!(counted.bytes_max < 40_000_000, "{}", counted.bytes_max);
+}

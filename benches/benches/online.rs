@@ -1,12 +1,14 @@
-//! How long do the forecasts of 4,096 workers take, and what do they learn in a step?
+//! How long do a forecast and a step of learning take, of one worker and of 4,096?
 //!
-//! The yardstick is a forecaster of its own for each of them.
+//! The yardsticks are the update of a filter through a general linear algebra crate, and for a fleet
+//! a forecaster of its own for each worker.
 
 use std::hint::black_box;
 
 use benches::Random;
 use criterion::{Criterion, criterion_group, criterion_main};
-use narx::{Covariance, Fleet, Forecaster, Online, OnlineConfig};
+use nalgebra::{DMatrix, DVector};
+use narx::{Corrected, Covariance, Fleet, Forecaster, Guarded, Online, OnlineConfig};
 
 const WORKERS: usize = 4096;
 const INPUTS: usize = 3;
@@ -99,5 +101,58 @@ fn alone(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, fleet, alone);
+/// A forecast and what is learnt from the value, hot.
+fn one(criterion: &mut Criterion) {
+    let mut random = Random::new(1);
+    let Step { inputs, y } = step(&mut random);
+    let online = |config: &OnlineConfig| Online::new(config).expect("the settings are sound");
+    let full = online(&OnlineConfig::new(INPUTS));
+    let weights = full.weights();
+    let guarded = Guarded::new(INPUTS).expect("few inputs");
+    let corrected = Corrected::new(INPUTS, 0).expect("few inputs");
+    let mut rules: [(String, Box<dyn Forecaster>); 5] = [
+        (
+            format!("full covariance, {weights} weights"),
+            Box::new(full),
+        ),
+        (
+            format!("nodes, {weights} weights"),
+            Box::new(online(&config())),
+        ),
+        (
+            "linear".to_owned(),
+            Box::new(online(&OnlineConfig::linear(INPUTS))),
+        ),
+        ("corrected".to_owned(), Box::new(corrected)),
+        ("guarded".to_owned(), Box::new(guarded)),
+    ];
+    let mut group = criterion.benchmark_group("forecast and learn");
+    for (name, rule) in &mut rules {
+        let mut rows = y.iter().zip(inputs.chunks(INPUTS)).cycle();
+        group.bench_function(name.as_str(), |bencher| {
+            bencher.iter(|| {
+                let (y, inputs) = rows.next().expect("they go round");
+                let mut out = [0.0];
+                rule.forecast(black_box(inputs), &mut out);
+                rule.observe(*y, inputs);
+                out
+            });
+        });
+    }
+    // P ← P − Pg (Pg)ᵀ / (r + gᵀPg), nothing else.
+    let mut covariance = DMatrix::identity(weights, weights);
+    let gradient = DVector::from_fn(weights, |i, _| ((i * 37) % 19) as f64 / 19.0 - 0.5);
+    let mut product = DVector::zeros(weights);
+    group.bench_function("nalgebra: covariance alone", |bencher| {
+        bencher.iter(|| {
+            product.gemv(1.0, &covariance, black_box(&gradient), 0.0);
+            let variance = 1.0 + product.dot(&gradient);
+            covariance.ger(-1.0 / variance, &product, &product, 1.0);
+            covariance.fill_diagonal(1.0);
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, one, fleet, alone);
 criterion_main!(benches);
