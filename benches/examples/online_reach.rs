@@ -83,7 +83,7 @@ fn of_stream(stream: &Stream, seed: u64) -> Vec<(&'static str, Row)> {
     ));
     if inputs > 1 {
         rows.push((
-            "guarded, first input",
+            "guarded with first input",
             row(&Run::of(guarded(1), stream, 1).mixture),
         ));
     }
@@ -92,10 +92,13 @@ fn of_stream(stream: &Stream, seed: u64) -> Vec<(&'static str, Row)> {
         ..config(inputs)
     };
     let nodes = Online::new(&nodes).expect("the defaults are sound");
-    rows.push(("online, nodes", row(&forecasts(nodes, stream, inputs))));
+    rows.push(("online by nodes", row(&forecasts(nodes, stream, inputs))));
     if let Some((frozen, warm)) = trained(stream, seed) {
         rows.push(("frozen network", row(&frozen)));
-        rows.push(("guarded, warm", row(&Run::of(warm, stream, inputs).mixture)));
+        rows.push((
+            "guarded from a model",
+            row(&Run::of(warm, stream, inputs).mixture),
+        ));
     }
     rows
 }

@@ -134,7 +134,8 @@ pub enum Covariance {
 /// towards it by the share of earlier jumps that turned out to last. If the next value is as far
 /// away, the level has shifted: the forecaster moves with it at once. Otherwise the held value was
 /// a spike, and is forgotten. The price is one step of delay where a calm series shifts for the
-/// first time.
+/// first time. Where more than 2 % of the values are that far away, they are part of the series, and
+/// taken as they come.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jumps {

@@ -9,6 +9,11 @@ const WEIGHT: f64 = 0.03;
 /// An error counts as at most this many root mean squares, so that one spike does not open the gate.
 const LARGEST: f64 = 4.0;
 
+/// Where more of the values than this are jumps, they are part of the series; the newest value's
+/// weight in their share.
+const MOST_JUMPS: f64 = 0.02;
+const JUMP_WEIGHT: f64 = 0.01;
+
 /// Errors that must have been seen before a value is held back.
 const FIRST: u32 = 20;
 
@@ -24,6 +29,8 @@ pub(super) struct Gate {
     jumps: Jumps,
     seen: u32,
     mean_square: f64,
+    /// Share of jumps among the values.
+    share: f64,
     held: Option<f64>,
     lasted: f64,
     passed: f64,
@@ -70,6 +77,7 @@ impl Gate {
             jumps,
             seen: 0,
             mean_square: 0.0,
+            share: 0.0,
             held: None,
             lasted: 0.0,
             passed: 0.0,
@@ -80,7 +88,9 @@ impl Gate {
     pub(super) fn judge(&mut self, y: f64, forecast: f64) -> Verdict {
         let error = y - forecast;
         let usual = self.mean_square.sqrt();
-        let jumped = self.seen >= FIRST && error.abs() > self.jumps.threshold * usual;
+        let far = self.seen >= FIRST && error.abs() > self.jumps.threshold * usual;
+        let jumped = far && self.share <= MOST_JUMPS;
+        self.share += JUMP_WEIGHT * (f64::from(u8::from(far)) - self.share);
         let verdict = match (self.held.take(), jumped) {
             (None, true) => {
                 self.held = Some(y);
@@ -140,19 +150,27 @@ impl Gate {
     }
 
     /// All that it has seen, for a file; a value that is not held back is NaN.
-    pub(super) fn numbers(&self) -> [f64; 5] {
+    pub(super) fn numbers(&self) -> [f64; 6] {
         let held = self.held.unwrap_or(f64::NAN);
         let seen = f64::from(self.seen);
-        [seen, self.mean_square, held, self.lasted, self.passed]
+        [
+            seen,
+            self.mean_square,
+            self.share,
+            held,
+            self.lasted,
+            self.passed,
+        ]
     }
 
     /// The gate that wrote these numbers; nonsense in them is found by [`check`](Self::check).
-    pub(super) fn of(jumps: Jumps, numbers: [f64; 5]) -> Self {
-        let [seen, mean_square, held, lasted, passed] = numbers;
+    pub(super) fn of(jumps: Jumps, numbers: [f64; 6]) -> Self {
+        let [seen, mean_square, share, held, lasted, passed] = numbers;
         Self {
             jumps,
             seen: seen as u32,
             mean_square,
+            share,
             held: (!held.is_nan()).then_some(held),
             lasted,
             passed,
@@ -163,7 +181,7 @@ impl Gate {
         self.jumps.check()?;
         let held = self.held.unwrap_or(0.0);
         Error::check("held", "finite", held, held.is_finite())?;
-        for value in [self.mean_square, self.lasted, self.passed] {
+        for value in [self.mean_square, self.share, self.lasted, self.passed] {
             let in_range = value >= 0.0 && value.is_finite();
             Error::check("gate", "finite and not negative", value, in_range)?;
         }

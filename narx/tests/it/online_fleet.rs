@@ -257,7 +257,8 @@ fn seal(bytes: &mut [u8]) {
 fn fault(bytes: &[u8]) -> FileFault {
     match Fleet::from_bytes(bytes) {
         Err(Error::File(fault)) => fault,
-        other => panic!("{other:?}"),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it was read"),
     }
 }
 
@@ -301,7 +302,7 @@ fn parts_that_do_not_fit_are_found_even_with_the_right_checksum() {
         seal(&mut bytes);
         bytes
     };
-    let last = sound.len() - 6 * 8;
+    let last = sound.len() - 7 * 8;
     let large = u32::MAX.to_le_bytes();
     for bytes in [
         // Number of inputs, and of lags.

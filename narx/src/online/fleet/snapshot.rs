@@ -32,7 +32,7 @@ impl Fleet {
     /// forecasting the same, bit for bit, and its workers keep their [`WorkerId`](crate::WorkerId)s.
     /// A worker of 8 regressors and 10 hidden units takes 6.4 kB.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let of_worker = 8 * (self.plan.lines() + 7);
+        let of_worker = 8 * (self.plan.lines() + 8);
         let mut bytes = Bytes(Vec::with_capacity(HEAD + 1000 + of_worker * self.len()));
         bytes.0.resize(HEAD, 0);
         bytes.settings(&self.config);
@@ -96,7 +96,7 @@ impl Fleet {
         let present = fleet
             .occupied()
             .ok_or(misfit("the free places are wrong"))?;
-        let of_worker = fleet.plan.design.at.end + fleet.past().count() + 6;
+        let of_worker = fleet.plan.design.at.end + fleet.past().count() + 7;
         if body.0.len() != 8 * of_worker * present.iter().filter(|&&there| there).count() {
             return Err(misfit("the number of workers is another").into());
         }
@@ -141,7 +141,7 @@ impl Fleet {
             block.see(&self.plan, self.step, term, lane, body.number()?);
         }
         let last = body.number()?;
-        let mut numbers = [0.0; 5];
+        let mut numbers = [0.0; 6];
         body.numbers(&mut numbers)?;
         let gate = Gate::of(self.plan.jumps, numbers);
         if last.is_infinite() || gate.check().is_err() {
