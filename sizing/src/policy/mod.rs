@@ -40,7 +40,8 @@ impl Policy {
 }
 
 impl Default for Policy {
-    /// [`narx::Guarded`] without driving series.
+    /// [`narx::Guarded`] without driving series. It takes about 30 kB a worker and 10 µs a report;
+    /// [`narx::Ema::adaptive`] takes nearly nothing.
     fn default() -> Self {
         Self::predictive(AnyForecaster::default())
     }
