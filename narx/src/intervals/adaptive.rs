@@ -158,6 +158,9 @@ impl State {
         let candidates = self.running.iter().zip(self.scales);
         let candidates = candidates.chain([(&self.outside, sd)]);
         let usable = candidates.filter(|(_, scale)| is_scale(*scale));
+        // One that has not been tried says nothing, as long as another one was.
+        let tried = usable.clone().any(|(candidate, _)| candidate.is_tried());
+        let usable = usable.filter(|(candidate, _)| candidate.is_tried() || !tried);
         let losses = usable.clone().map(|(candidate, _)| candidate.loss());
         let least = losses.reduce(f64::min)?;
         let (mut sum, mut weights) = (0.0, 0.0);

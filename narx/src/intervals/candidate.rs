@@ -34,6 +34,11 @@ impl Candidate {
         }
     }
 
+    /// Whether it has learnt from a step.
+    pub(super) fn is_tried(&self) -> bool {
+        self.steps > 0
+    }
+
     /// The mean loss so far, 0 before the first.
     pub(super) fn loss(&self) -> f64 {
         self.loss

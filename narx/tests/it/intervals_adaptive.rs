@@ -187,3 +187,14 @@ proptest! {
         prop_assert_eq!(one.high.to_bits(), other.high.to_bits());
     }
 }
+
+#[test]
+fn an_sd_that_was_never_tried_does_not_take_over() {
+    let mut conformal = AdaptiveConformal::new(0.9).unwrap();
+    for t in 0..1000 {
+        conformal.observe(f64::from(t % 7), 3.0);
+    }
+    let usual = conformal.interval(3.0).width();
+    let width = conformal.interval_with_sd(3.0, 1e6).width();
+    assert!(width <= 1.5 * usual, "{width} {usual}");
+}
