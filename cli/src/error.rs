@@ -52,6 +52,8 @@ pub(crate) enum Error {
     ColumnTwice { name: String },
     #[error("`{flag} {}` is one of the logs, which would be lost: name another file", .path.display())]
     OverLog { flag: &'static str, path: PathBuf },
+    #[error("`{flags}` name the same file, `{}`: each needs its own", .path.display())]
+    SameFile { flags: String, path: PathBuf },
     #[error("policy `{name}` is named twice")]
     Twice { name: String },
     #[error("`--lags` names `{column}`, which is none of the columns in use: {}", quoted(.known))]

@@ -77,6 +77,7 @@ impl From<&Error> for ExitCode {
             | Error::NoTarget
             | Error::ColumnTwice { .. }
             | Error::OverLog { .. }
+            | Error::SameFile { .. }
             | Error::LagsOfUnknown { .. }
             | Error::LagsTwice { .. }
             | Error::LagsDiffer { .. }

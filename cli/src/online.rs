@@ -1,5 +1,5 @@
 use lbbsp::narx::{
-    self, Config, Covariance, Forecaster, Guarded, Member, Narx, Online, OnlineConfig, Series,
+    self, Config, Covariance, Forecaster, Guarded, Narx, Online, OnlineConfig, Series,
 };
 
 /// The online forecasters as they are before the first row of a session.
@@ -95,15 +95,4 @@ pub(crate) fn places(series: &Series, names: &[String]) -> Vec<usize> {
     let place = |name: &String| series.inputs().iter().position(|input| input == name);
     let places: Option<Vec<usize>> = names.iter().map(place).collect();
     places.expect("the columns of every forecaster were read")
-}
-
-/// What a member is called in pictures and sentences.
-pub(crate) fn name(member: Member) -> &'static str {
-    match member {
-        Member::LastValue => "last value",
-        Member::Average => "average",
-        Member::Linear => "linear",
-        Member::Online => "online",
-        Member::Corrected => "corrected",
-    }
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::files;
 use crate::json::{self, FORMAT};
 use crate::lags::in_words;
-use crate::online::{self, Learners};
+use crate::online::Learners;
 use crate::series_file::Log;
 use crate::table::{align_left, aligned, counted};
 use crate::worker_names::plain;
@@ -157,7 +157,7 @@ impl State {
         let members = Member::ALL.into_iter().zip(self.forecaster.weights());
         members.map(|(member, weight)| MemberForm {
             member,
-            name: online::name(member),
+            name: member.name(),
             weight,
         })
     }

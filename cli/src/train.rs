@@ -65,13 +65,16 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let names = named_series(&args.names.target, &args.names.inputs)?;
     let config = args.flags.config(&names)?;
-    spare(&args.logs, "--out", &args.out)?;
-    if let Some(plot) = &args.plot {
-        spare(&args.logs, "--plot", plot)?;
+    let optional = [("--plot", &args.plot), (ONLINE_STATE, &args.online_state)];
+    let optional = optional
+        .into_iter()
+        .filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let mut written: Vec<(&'static str, &Path)> = vec![("--out", &args.out)];
+    written.extend(optional);
+    for &(flag, path) in &written {
+        spare(&args.logs, flag, path)?;
     }
-    if let Some(state) = &args.online_state {
-        spare(&args.logs, ONLINE_STATE, state)?;
-    }
+    distinct(&written)?;
     let log = series_file::read(&args.logs, names, &args.columns, config.longest_lag())?;
     let part = log
         .series
@@ -107,6 +110,24 @@ fn spare(logs: &[PathBuf], flag: &'static str, path: &Path) -> Result<(), Error>
     if logs.iter().any(is_it) {
         let path = path.to_owned();
         return Err(Error::OverLog { flag, path });
+    }
+    Ok(())
+}
+
+/// Refuses two flags that write the same file, there or not yet.
+fn distinct(written: &[(&'static str, &Path)]) -> Result<(), Error> {
+    let full = |path: &Path| {
+        let there = path.canonicalize().or_else(|_| std::path::absolute(path));
+        there.unwrap_or_else(|_| path.to_owned())
+    };
+    for (place, (flag, path)) in written.iter().enumerate() {
+        let same = |(_, other): &&(&str, &Path)| full(other) == full(path);
+        if let Some((first, _)) = written[..place].iter().find(same) {
+            return Err(Error::SameFile {
+                flags: format!("{first}` and `{flag}"),
+                path: path.to_path_buf(),
+            });
+        }
     }
     Ok(())
 }

@@ -137,7 +137,7 @@ pub enum Error {
     #[error("a fleet keeps the covariance of each node: `covariance` must be `nodes`")]
     FleetCovariance,
     /// A worker that has left the fleet, or was never in it.
-    #[error("the worker is not in the fleet: it has left, or belongs to another one")]
+    #[error("the worker is not in the fleet: it has left, or never joined")]
     NotInFleet,
     /// Two things that belong together differ in number.
     #[error("{got} {what} were given, {expected} are needed")]

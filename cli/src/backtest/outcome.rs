@@ -157,7 +157,7 @@ impl Outcome {
     fn of_intervals(&self) -> String {
         self.intervals.map_or(String::new(), |coverage| {
             format!(
-                "coverage and interval score are those of intervals made to hold {} % of the values; the smaller the score, the better\n",
+                "coverage and interval score are those of intervals made to hold {} % of the values, which learn from every row with a forecast,\nscored or not; the smaller the score, the better\n",
                 (1000.0 * coverage).round() / 10.0
             )
         })

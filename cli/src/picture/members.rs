@@ -3,7 +3,6 @@ use plotters::prelude::*;
 
 use super::{COLOURS, DrawError, FONT, GRID, Style, TEXT_SIZE, draw_key, picture, put, whole};
 use crate::backtest::Members;
-use crate::online;
 use crate::series_file::Log;
 
 const WIDTH: i32 = 1400;
@@ -29,7 +28,7 @@ pub(super) fn draw(members: &Members, log: &Log) -> Result<String, DrawError> {
         .max(first + 1.0);
     let points = points(&members.weights, lines, last);
     let mut key: Vec<(&str, RGBColor)> = Member::ALL
-        .map(online::name)
+        .map(Member::name)
         .into_iter()
         .zip(COLOURS)
         .collect();

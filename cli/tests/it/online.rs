@@ -330,3 +330,23 @@ fn a_log_is_not_written_over_by_a_state() {
         before
     );
 }
+
+#[test]
+fn two_files_of_a_training_are_not_one() {
+    let folder = trained(60);
+    for (line, flags) in [
+        (
+            "--online-state new.json --plot new.json",
+            "`--plot` and `--online-state`",
+        ),
+        ("--online-state model.json", "`--out` and `--online-state`"),
+    ] {
+        let model = std::fs::read(folder.path().join("model.json")).unwrap();
+        let ran = line_in(folder.path(), &format!("{TRAIN} {line}"));
+        ran.refused(USAGE, &[flags, "each needs its own"]);
+        assert_eq!(
+            std::fs::read(folder.path().join("model.json")).unwrap(),
+            model
+        );
+    }
+}
