@@ -33,7 +33,7 @@ pub enum AnyForecaster {
     Online(Box<Online>),
     /// A moving average that such a network corrects.
     Corrected(Box<Corrected>),
-    /// All of these, each by what it was worth lately.
+    /// Several forecasters, each by what it was worth lately: the default.
     Guarded(Box<Guarded>),
 }
 

@@ -10,6 +10,9 @@ pub(super) const MOST_WEIGHTS: usize = 300;
 /// Most hidden units.
 pub(super) const MOST_HIDDEN: usize = 64;
 
+/// Most inputs, and most regressors.
+pub(super) const MOST_INPUTS: usize = 1000;
+
 /// Longest lag, as every step moves the history on.
 pub(super) const LONGEST_LAG: usize = 1000;
 
@@ -48,6 +51,8 @@ impl OnlineConfig {
     /// are at most 300 weights.
     pub fn new(inputs: usize) -> Self {
         const HIDDEN: usize = 10;
+        // One too many is refused later.
+        let inputs = inputs.min(MOST_INPUTS + 1);
         let regressors = 2 + 2 * inputs;
         let most = MOST_WEIGHTS.saturating_sub(regressors + 1) / (regressors + 2);
         Self {
@@ -92,6 +97,12 @@ impl OnlineConfig {
         }
         if self.regressors() == 0 {
             return Err(Error::NoRegressors);
+        }
+        for (name, got) in [
+            ("inputs", self.inputs.len()),
+            ("regressors", self.regressors()),
+        ] {
+            Error::check(name, "at most 1000", got as f64, got <= MOST_INPUTS)?;
         }
         let hidden = self.hidden as f64;
         Error::check("hidden", "at most 64", hidden, self.hidden <= MOST_HIDDEN)?;

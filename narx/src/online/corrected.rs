@@ -114,6 +114,11 @@ impl Corrected {
         }
     }
 
+    /// Number of inputs that it chooses from.
+    pub fn inputs(&self) -> usize {
+        self.state.inputs
+    }
+
     /// Places of the inputs in use.
     pub fn inputs_in_use(&self) -> &[usize] {
         self.state.selection.chosen()
@@ -187,15 +192,17 @@ impl Forecaster for Corrected {
     fn observe(&mut self, y: f64, inputs: &[f64]) {
         let mut forecast = [0.0];
         self.forecast(inputs, &mut forecast);
-        if y.is_finite() && y <= 0.0 && self.state.positive {
+        let held = self.state.average.held();
+        let before = self.state.average.level();
+        if let Some((shift, first)) = self.state.average.observe(y) {
+            self.state.history.shift(shift, first);
+        }
+        let taken = y.is_finite() && self.state.average.held().is_none();
+        if self.state.positive && taken && (y <= 0.0 || !self.state.average.is_positive()) {
             self.state.positive = false;
             self.state.record = first_record(&self.design, self.state.seed);
             (self.state.gained, self.state.corrected) = (0.0, 0.0);
         }
-        let held = self.state.average.held();
-        let before = self.state.average.level();
-        self.state.average.observe(y);
-        let taken = y.is_finite() && self.state.average.held().is_none();
         if let (Some(before), true, None) = (before, taken, held) {
             self.learn(y, before, inputs);
         }
@@ -257,7 +264,10 @@ impl TryFrom<State> for Corrected {
 
     fn try_from(state: State) -> Result<Self, Error> {
         let fresh = Self::with_jumps(state.inputs, state.seed, state.jumps)?;
-        state.average.check()?;
+        state.average.check(state.jumps)?;
+        let level = state.average.level().unwrap_or(1.0);
+        let in_range = !state.positive || state.average.is_positive();
+        Error::check("level", "positive", level, in_range)?;
         state.selection.check(state.inputs)?;
         state.history.check(&fresh.state.history)?;
         fresh.design.check(state.record.as_flattened())?;

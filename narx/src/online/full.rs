@@ -2,6 +2,11 @@
 //! number of vectors. The first ones of the numbers that fill it up mirror the triangle. Weights
 //! that fill up the last vector have no variance.
 
+use nalgebra::{Cholesky, DMatrix};
+
+/// What rounding may take from a variance, as a share of it.
+const ROUNDING: f64 = 1e-9;
+
 /// As many numbers as the widest vectors hold.
 const LANES: usize = 8;
 
@@ -123,12 +128,16 @@ pub(super) fn forget(covariance: &mut [f64], weights: usize, weight: usize, vari
     covariance[place(weight, weight)] = variance;
 }
 
-/// Whether all variances are positive and no covariance is larger than they allow.
+/// Whether it is positive definite, but for rounding.
 pub(super) fn is_positive(covariance: &[f64], weights: usize) -> bool {
-    let variance = |i: usize| covariance[place(i, i)];
-    let fits = |i: usize, j: usize| {
-        let p = covariance[place(i, j)];
-        p * p <= variance(i) * variance(j) * (1.0 + 1e-9)
-    };
-    (0..weights).all(|i| variance(i) > 0.0 && (0..=i).all(|j| fits(i, j)))
+    is_definite(weights, |i, j| covariance[place(i, j)])
+}
+
+/// The same for the covariances of any numbers, `at(i, j)` with j ≤ i.
+pub(super) fn is_definite(size: usize, at: impl Fn(usize, usize) -> f64) -> bool {
+    let matrix = DMatrix::from_fn(size, size, |i, j| {
+        let rounding = if i == j { 1.0 + ROUNDING } else { 1.0 };
+        at(i.max(j), i.min(j)) * rounding
+    });
+    Cholesky::new(matrix).is_some()
 }

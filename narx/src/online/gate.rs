@@ -88,11 +88,18 @@ impl Gate {
     pub(super) fn judge(&mut self, y: f64, forecast: f64) -> Verdict {
         let error = y - forecast;
         let usual = self.mean_square.sqrt();
-        let far = self.seen >= FIRST && error.abs() > self.jumps.threshold * usual;
+        let never = self.jumps.threshold == f64::MAX;
+        let far = self.seen >= FIRST && !never && error.abs() > self.jumps.threshold * usual;
         let jumped = far && self.share <= MOST_JUMPS;
         self.share += JUMP_WEIGHT * (f64::from(u8::from(far)) - self.share);
         let verdict = match (self.held.take(), jumped) {
             (None, true) => {
+                self.held = Some(y);
+                Verdict::Hold
+            }
+            (Some(first), true) if (first > forecast) != (y > forecast) => {
+                // To the other side: two spikes.
+                self.count(0.0);
                 self.held = Some(y);
                 Verdict::Hold
             }
@@ -111,8 +118,10 @@ impl Gate {
             }
             (None, false) => Verdict::Take,
         };
-        if !matches!(verdict, Verdict::Shift { .. }) {
-            self.measure(error);
+        match verdict {
+            Verdict::Hold => {}
+            Verdict::Shift { first, .. } => self.measure(0.5 * y - 0.5 * first),
+            Verdict::Take => self.measure(error),
         }
         verdict
     }
@@ -127,7 +136,7 @@ impl Gate {
         match self.held {
             Some(held) => {
                 let share = (self.jumps.expected + self.lasted) / (1.0 + self.lasted + self.passed);
-                forecast + share * (held - forecast)
+                (1.0 - share) * forecast + share * held
             }
             None => forecast,
         }
@@ -177,8 +186,10 @@ impl Gate {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
-        self.jumps.check()?;
+    /// Refuses one that no values lead to, or that takes jumps in another way.
+    pub(super) fn check(&self, jumps: Jumps) -> Result<(), Error> {
+        let same = self.jumps == jumps;
+        Error::check("jumps", "those of the settings", self.jumps.threshold, same)?;
         let held = self.held.unwrap_or(0.0);
         Error::check("held", "finite", held, held.is_finite())?;
         for value in [self.mean_square, self.share, self.lasted, self.passed] {

@@ -4,13 +4,9 @@ use smallvec::SmallVec;
 use super::config::OnlineConfig;
 use super::corrected::Corrected;
 use super::mixture::{MEMBERS, Mixture};
-use super::single::{Online, finite};
+use super::single::Online;
 use super::smoother::Smoother;
 use crate::{Error, Forecaster, LastValue};
-
-/// Shares of the members at the start. The last value gets least: it is the one to fall back on, and
-/// right away follows any spike.
-const PRIOR: [f64; MEMBERS] = [0.02, 0.38, 0.2, 0.2, 0.2];
 
 /// A forecast that [`Guarded`] mixes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,6 +25,17 @@ pub enum Member {
 }
 
 impl Member {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LastValue => "last value",
+            Self::Average => "average",
+            Self::Linear => "linear",
+            Self::Online => "online",
+            Self::Corrected => "corrected",
+        }
+    }
+
     /// All of them, in the order of [`Guarded::weights`].
     pub const ALL: [Self; MEMBERS] = [
         Self::LastValue,
@@ -39,20 +46,28 @@ impl Member {
     ];
 }
 
+impl std::fmt::Display for Member {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// A network that goes on learning, held by simple rules: never much worse than the best of them.
 ///
 /// It mixes the last value, an adaptive moving average, recursive least squares, [`Online`] and
 /// [`Corrected`], each by its recent squared errors (AdaHedge with discounted losses). Let ℓ be a
-/// squared error, the forecasts cut to the range of the values so far, and none counting more than
-/// 10⁴ times the running mean; s(t) the difference between the largest and the smallest ℓ of the
-/// members at step t; β = 0.995 the discount, π the member's share at the start (0.02 for the last
-/// value, 0.38 for the average, 0.2 for the others). Then for every series, every member and
-/// every T
+/// squared error, with forecasts cut to the range of the values before; where the largest of a step
+/// exceeds 10⁴ times the running mean loss, all of that step are scaled down by the same factor. Let
+/// s(t) be the difference between the largest and the smallest ℓ of the members at step t; β = 0.995
+/// the discount, π the member's share at the start (0.02 for the last value, 0.38 for the average, 0.2
+/// for the others). Then for every series, every member and every T
 ///
 /// Σₜ βᵀ⁻ᵗ (ℓ(mixture) − ℓ(member)) ≤ (1 + 2.5 ln 1/π) · (½ √(0.4 Σₜ β²⁽ᵀ⁻ᵗ⁾ s(t)²) + maxₜ βᵀ⁻ᵗ s(t)).
 ///
-/// (De Rooij et al. 2014, lemma 1 and theorem 6, apply to the losses β⁻ᵗ ℓ, with the learning rate
-/// 0.4 over the mixability gap in place of ln 5 over it, and a prior.)
+/// This is AdaHedge (de Rooij et al. 2014) on the losses β⁻ᵗ ℓ with the learning rate η = 0.4 / Δ, Δ the
+/// mixability gap so far, and a prior: the mix losses add up to at most ℓ(member) + ln(1/π) / η, the
+/// gaps to Δ; by Hoeffding's bound a gap is at most η s²/8, and at most s, so that
+/// Δ² ≤ ¼ · 0.4 Σ s² + Δ max s. The square is convex, so the mixture loses at most the weighted mean.
 ///
 /// # Example
 /// ```
@@ -112,6 +127,8 @@ impl Guarded {
             output_lags: config.output_lags.clone(),
             inputs: config.inputs.clone(),
             jumps: config.jumps,
+            // All weights of a linear model go into the same unit.
+            covariance: config.covariance,
             ..OnlineConfig::linear(0)
         };
         Ok(Self(State {
@@ -120,13 +137,18 @@ impl Guarded {
             linear: Online::new(&linear)?,
             corrected: Corrected::with_jumps(config.inputs.len(), config.seed, config.jumps)?,
             online,
-            mixture: Mixture::new(PRIOR),
+            mixture: Mixture::new(),
         }))
     }
 
     /// How much each of [`Member::ALL`] counts; they add up to 1.
     pub fn weights(&self) -> [f64; MEMBERS] {
         self.0.mixture.weights()
+    }
+
+    /// Number of inputs that it reads.
+    pub fn inputs(&self) -> usize {
+        self.0.corrected.inputs()
     }
 
     /// Its [`Online`].
@@ -182,15 +204,23 @@ impl Forecaster for Guarded {
     fn forecast(&self, inputs_now: &[f64], out: &mut [f64]) {
         let mixture = &self.0.mixture;
         let mut of_member: SmallVec<[f64; 8]> = SmallVec::from_elem(0.0, out.len());
-        out.fill(0.0);
+        out.fill(f64::NAN);
+        let mut total = 0.0;
         for (member, weight) in Member::ALL.into_iter().zip(mixture.weights()) {
             self.forecast_of(member, inputs_now, &mut of_member);
-            for (sum, forecast) in out.iter_mut().zip(&of_member) {
-                *sum += weight * mixture.clipped(*forecast);
+            if weight == 0.0 || of_member.iter().any(|forecast| forecast.is_nan()) {
+                continue; // It has no say, or no forecast yet.
             }
-        }
-        for forecast in out {
-            *forecast = finite(*forecast);
+            total += weight;
+            let share = weight / total;
+            for (mean, forecast) in out.iter_mut().zip(&of_member) {
+                let forecast = mixture.clipped(*forecast);
+                // A running mean: the sum of large forecasts could overflow.
+                *mean = match mean.is_nan() {
+                    true => forecast,
+                    false => (1.0 - share) * *mean + share * forecast,
+                };
+            }
         }
     }
 }
@@ -199,8 +229,14 @@ impl TryFrom<State> for Guarded {
     type Error = Error;
 
     fn try_from(state: State) -> Result<Self, Error> {
-        state.average.check()?;
+        state.average.check(state.online.config().jumps)?;
         state.mixture.check()?;
+        let (online, linear) = (state.online.config(), state.linear.config());
+        let alike = (&online.output_lags, &online.inputs) == (&linear.output_lags, &linear.inputs);
+        let inputs = online.inputs.len();
+        let alike = alike && state.corrected.inputs() == inputs;
+        let expected = "the same for all members";
+        Error::check("inputs", expected, inputs as f64, alike)?;
         Ok(Self(state))
     }
 }

@@ -64,6 +64,12 @@ const TILE: usize = 5;
 /// Variance of every weight at the start, for targets and regressors of the size 1.
 const PRIOR: f64 = 0.1;
 
+/// Most numbers that a worker may have learnt, 1.6 MB: a damaged file cannot ask for more memory.
+const MOST_NUMBERS: usize = 200_000;
+
+/// Largest weight of a state that is read.
+const LARGEST_WEIGHT: f64 = 1e100;
+
 /// What the learners of one kind have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Design {
@@ -131,7 +137,16 @@ impl Design {
             Error::check("weights", expected, weights as f64, in_range)?;
         }
         let lags = config.output_lags.len();
-        Ok(Self::of(shape, lags, config.covariance, config.forgetting))
+        let design = Self::of(shape, lags, config.covariance, config.forgetting);
+        let numbers = design.at.end;
+        let expected = "at most 200000";
+        Error::check(
+            "numbers of a worker",
+            expected,
+            numbers as f64,
+            numbers <= MOST_NUMBERS,
+        )?;
+        Ok(design)
     }
 
     pub(super) fn of(
@@ -309,6 +324,10 @@ impl Design {
         }
         for &number in &record[self.at.variance..self.at.origin] {
             Error::check("record", "not negative", number, number >= 0.0)?;
+        }
+        for &weight in &record[..self.at.mean] {
+            let in_range = weight.abs() <= LARGEST_WEIGHT;
+            Error::check("weight", "at most 1e100", weight, in_range)?;
         }
         let covariance = &record[self.at.covariance..];
         let positive = match self.covariance {
@@ -779,7 +798,8 @@ impl Scales {
         step.restore[l] = if learns { 1.0 - design.keep } else { 0.0 };
         let size = innovation.abs().min(LARGEST * deviation);
         let told = (size * size - spread).max(LEAST_NOISE * size * size);
-        let told = (noise + NOISE_WEIGHT * (told - noise)) * self.square;
+        let told = (noise + NOISE_WEIGHT * (told - noise)).min(LARGEST * LARGEST);
+        let told = (told * self.square).min(f64::MAX);
         if learns { told } else { self.noise }
     }
 }

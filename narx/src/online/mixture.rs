@@ -5,6 +5,10 @@ use crate::Error;
 /// Forecasts that are mixed.
 pub(super) const MEMBERS: usize = 5;
 
+/// Their shares at the start: last value, average, linear, online, corrected. The last value gets
+/// least: it is the one to fall back on, and right away follows any spike.
+const PRIOR: [f64; MEMBERS] = [0.02, 0.38, 0.2, 0.2, 0.2];
+
 /// What is left of a loss after one more step, so that the weights rest on about the last 200.
 pub(super) const DISCOUNT: f64 = 0.995;
 
@@ -23,7 +27,6 @@ const LARGEST: f64 = 1e4;
 /// bound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Mixture {
-    prior: [f64; MEMBERS],
     /// Discounted losses above that of the best member.
     losses: [f64; MEMBERS],
     /// Discounted sum of what the mixture lost beyond the mix loss.
@@ -34,10 +37,8 @@ pub(super) struct Mixture {
 }
 
 impl Mixture {
-    /// Weights that start at `prior`, which add up to 1.
-    pub(super) fn new(prior: [f64; MEMBERS]) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            prior,
             losses: [0.0; MEMBERS],
             gap: 0.0,
             range: None,
@@ -47,7 +48,7 @@ impl Mixture {
 
     pub(super) fn weights(&self) -> [f64; MEMBERS] {
         let rate = RATE / self.gap;
-        let mut weights = self.prior;
+        let mut weights = PRIOR;
         for (weight, loss) in weights.iter_mut().zip(self.losses) {
             // The best member has lost 0, where 0 / 0 is not to matter.
             if loss > 0.0 {
@@ -66,44 +67,53 @@ impl Mixture {
         }
     }
 
-    /// Learns what the members' forecasts of `y` were worth.
+    /// Learns what the members' forecasts of `y` were worth. One that is missing is as bad as the
+    /// worst of the others.
     pub(super) fn observe(&mut self, y: f64, forecasts: &[f64; MEMBERS]) {
-        if forecasts.iter().any(|forecast| forecast.is_nan()) {
-            self.widen(y);
-            return; // There is no forecast before the first value.
-        }
-        let weights = self.weights();
-        let most = match self.mean_loss > 0.0 {
-            true => (LARGEST * self.mean_loss).min(f64::MAX),
-            false => f64::MAX,
-        };
-        let loss = |forecast: f64| {
+        let square = |forecast: f64| {
             let error = y - self.clipped(forecast);
-            (error * error).min(most)
+            // Infinity times 0 is not to become a loss.
+            (error * error).clamp(0.0, f64::MAX)
         };
-        let losses = forecasts.map(loss);
+        let squares = forecasts.map(square);
         self.widen(y);
+        let known = squares.iter().copied().filter(|square| !square.is_nan());
+        let Some(largest) = known.reduce(f64::max) else {
+            return; // There is no forecast before the first value.
+        };
+        let most = LARGEST * self.mean_loss;
+        let cut = match self.mean_loss > 0.0 && largest > most {
+            true => most / largest,
+            false => 1.0,
+        };
+        let losses = squares.map(|square| {
+            let square = if square.is_nan() { largest } else { square };
+            cut * square
+        });
+        self.learn(&losses);
+    }
+
+    fn learn(&mut self, losses: &[f64; MEMBERS]) {
+        let weights = self.weights();
         let least = losses.iter().copied().fold(f64::MAX, f64::min);
-        let mean: f64 = weights
-            .iter()
-            .zip(losses)
-            .map(|(w, loss)| w * (loss - least))
-            .sum();
-        let gap = (mean - self.mix_loss(&weights, &losses, least)).max(0.0);
-        self.gap = DISCOUNT * self.gap + gap;
-        for (sum, loss) in self.losses.iter_mut().zip(losses) {
-            *sum = DISCOUNT * *sum + (loss - least);
+        let pairs = weights.iter().zip(losses);
+        let mean: f64 = pairs.map(|(w, loss)| w * (loss - least)).sum();
+        let before = self.losses.map(|loss| DISCOUNT * loss);
+        let mut after = before;
+        for (sum, loss) in after.iter_mut().zip(losses) {
+            *sum = (*sum + (loss - least)).min(f64::MAX);
         }
-        let best = self.losses.iter().copied().fold(f64::MAX, f64::min);
-        for sum in &mut self.losses {
-            *sum = (*sum - best).min(f64::MAX);
-        }
+        let gap = mean - (self.mix_loss(&after) - self.mix_loss(&before));
+        self.gap = (DISCOUNT * self.gap + gap.max(0.0)).min(f64::MAX);
+        let best = after.iter().copied().fold(f64::MAX, f64::min);
+        self.losses = after.map(|loss| loss - best);
         let weight = if self.mean_loss > 0.0 {
             MEAN_WEIGHT
         } else {
             1.0
         };
-        self.mean_loss += weight * (mean + least - self.mean_loss).min(f64::MAX);
+        let mean_loss = self.mean_loss + weight * (mean + least - self.mean_loss);
+        self.mean_loss = mean_loss.min(f64::MAX);
     }
 
     fn widen(&mut self, y: f64) {
@@ -113,28 +123,25 @@ impl Mixture {
         });
     }
 
-    /// −ln(Σ w exp(−η loss)) / η, above `least`.
-    fn mix_loss(&self, weights: &[f64; MEMBERS], losses: &[f64; MEMBERS], least: f64) -> f64 {
-        let pairs = weights.iter().zip(losses);
-        if self.gap == 0.0 {
-            let in_use = pairs.filter(|(weight, _)| **weight > 0.0);
-            return in_use
-                .map(|(_, loss)| loss - least)
-                .fold(f64::MAX, f64::min);
-        }
-        let rate = RATE / self.gap;
-        let sum: f64 = pairs
-            .map(|(w, loss)| w * (-rate * (loss - least)).exp())
-            .sum();
-        -sum.ln() / rate
+    /// −ln(Σ π exp(−η L)) / η for the discounted losses L. From the prior, not from the weights: one
+    /// that has become 0 would hide what the mixture loses when its member leads again.
+    fn mix_loss(&self, losses: &[f64; MEMBERS]) -> f64 {
+        // The gap so far, in the unit of the present step.
+        let rate = RATE / (DISCOUNT * self.gap);
+        let best = losses.iter().copied().fold(f64::MAX, f64::min);
+        let of_member = |(prior, loss): (f64, &f64)| match *loss > best {
+            true => prior * (-rate * (loss - best)).exp(),
+            false => prior,
+        };
+        let sum: f64 = PRIOR.into_iter().zip(losses).map(of_member).sum();
+        best - sum.ln() / rate
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
         let (low, high) = self.range.unwrap_or((0.0, 0.0));
         let in_range = low.is_finite() && high.is_finite() && low <= high;
         Error::check("range", "finite and in order", low, in_range)?;
-        let numbers = self.prior.iter().chain(&self.losses);
-        for &number in numbers.chain([&self.gap, &self.mean_loss]) {
+        for &number in self.losses.iter().chain([&self.gap, &self.mean_loss]) {
             let in_range = number >= 0.0 && number.is_finite();
             Error::check("mixture", "finite and not negative", number, in_range)?;
         }

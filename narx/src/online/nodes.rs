@@ -5,6 +5,7 @@
 //! First the hidden units: for each pair (i, j), j ≤ i, of their regressors and the bias, the
 //! covariances of all units side by side. Then the triangle of the output's weights, row by row.
 
+use super::full::is_definite;
 use super::lanes::{fused, fused_less, times};
 use super::learner::Step;
 use crate::network::Shape;
@@ -193,33 +194,10 @@ fn shrink<const L: usize>(
     }
 }
 
-/// See [`full::is_positive`](super::full::is_positive).
+/// Whether all triangles are positive definite, but for rounding.
 pub(super) fn is_positive(covariance: &[f64], shape: &Shape) -> bool {
-    let of_hidden = size(shape.regressors + 1) * shape.hidden;
-    let (of_hidden, of_output) = covariance.split_at(of_hidden);
-    let hidden = shape.hidden == 0 || triangle_is_positive(of_hidden, shape.hidden);
-    hidden && triangle_is_positive(of_output, 1)
-}
-
-/// The same for `width` triangles side by side.
-fn triangle_is_positive(covariance: &[f64], width: usize) -> bool {
-    let variance = |i: usize, unit: usize| covariance[(size(i) + i) * width + unit];
-    let mut rest = covariance.chunks_exact(width.max(1)).enumerate();
-    let mut i = 0;
-    while size(i) * width < covariance.len() {
-        for j in 0..=i {
-            let Some((_, of_units)) = rest.next() else {
-                return false;
-            };
-            let fits = of_units.iter().enumerate().all(|(unit, p)| {
-                let (own, other) = (variance(i, unit), variance(j, unit));
-                own > 0.0 && p * p <= own * other * (1.0 + 1e-9)
-            });
-            if !fits {
-                return false;
-            }
-        }
-        i += 1;
-    }
-    true
+    let (hidden, nodes) = (shape.hidden, shape.regressors + 1);
+    let (of_hidden, of_output) = covariance.split_at(size(nodes) * hidden);
+    let of_unit = |unit: usize| is_definite(nodes, |i, j| of_hidden[(size(i) + j) * hidden + unit]);
+    (0..hidden).all(of_unit) && is_definite(outgoing(shape), |i, j| of_output[size(i) + j])
 }

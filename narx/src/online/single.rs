@@ -130,6 +130,7 @@ impl Online {
     /// The standard deviation of the error of the next forecast that the filter expects: the noise
     /// that it found in the series, and what is not known of the weights. In the unit of the series
     /// (of its logarithms, if it began with a model of these); NaN before the first value.
+    /// It allocates.
     pub fn deviation(&self, inputs_now: &[f64]) -> f64 {
         if self.track.last().is_none() {
             return f64::NAN;
@@ -137,7 +138,8 @@ impl Online {
         let mut raw: Few = SmallVec::from_elem(0.0, self.design.shape.regressors);
         self.track.regressors(inputs_now, &[], &mut raw);
         let spread = self.design.spread(&self.record, raw.as_chunks().0);
-        (self.design.noise(&self.record) + spread).sqrt()
+        let variance = self.design.noise(&self.record) + spread;
+        variance.min(f64::MAX).sqrt()
     }
 
     /// What follows the value `last`, as the network forecasts it from the regressors `raw`.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Jumps;
-use super::gate::{Gate, Verdict};
+use super::gate::{Gate, Shift, Verdict};
 use super::single::finite;
 use crate::Error;
 
@@ -47,7 +47,8 @@ impl Smoother {
             };
             weights += weight;
             // A running mean, as the sum of large levels could overflow.
-            sum += (level - sum) * (weight / weights);
+            let share = weight / weights;
+            sum = (1.0 - share) * sum + share * level;
         }
         Some(sum)
     }
@@ -62,20 +63,26 @@ impl Smoother {
         self.gate.held()
     }
 
-    pub(super) fn observe(&mut self, y: f64) {
+    /// Takes in a value. Returns how the level has moved and the value before, if it was held back
+    /// and is now believed.
+    pub(super) fn observe(&mut self, y: f64) -> Option<(Shift, f64)> {
         if !y.is_finite() {
-            return;
+            return None;
         }
         let Some(level) = self.level() else {
             self.started = true;
             self.levels = [y; FACTORS.len()];
-            return;
+            return None;
         };
         match self.gate.judge(y, level) {
             Verdict::Hold => {}
-            Verdict::Shift { shift, .. } => self.levels = [shift.apply(level); FACTORS.len()],
+            Verdict::Shift { shift, first } => {
+                self.levels = [shift.apply(level); FACTORS.len()];
+                return Some((shift, first));
+            }
             Verdict::Take => self.take(y),
         }
+        None
     }
 
     fn take(&mut self, y: f64) {
@@ -90,8 +97,13 @@ impl Smoother {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
-        self.gate.check()?;
+    /// Whether all averages are above 0.
+    pub(super) fn is_positive(&self) -> bool {
+        !self.started || self.levels.iter().all(|level| *level > 0.0)
+    }
+
+    pub(super) fn check(&self, jumps: Jumps) -> Result<(), Error> {
+        self.gate.check(jumps)?;
         for level in self.levels {
             Error::check("level", "finite", level, level.is_finite())?;
         }

@@ -119,7 +119,7 @@ impl Track {
         let in_range = self.terms == fresh.terms;
         Error::check("terms", "those of the lags", terms as f64, in_range)?;
         self.history.check(&fresh.history)?;
-        self.gate.check()?;
+        self.gate.check(config.jumps)?;
         let last = self.last.unwrap_or(0.0);
         Error::check("last", "finite", last, last.is_finite())
     }

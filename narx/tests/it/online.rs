@@ -387,3 +387,49 @@ fn a_model_with_several_outputs_has_no_warm_start() {
     let error = Online::warm(&model, Covariance::Full).unwrap_err();
     assert_eq!(error, Error::SeveralOutputs { got: 2 });
 }
+
+#[test]
+fn the_largest_values_leave_a_state_that_can_be_read() {
+    let mut random = Uniform(9);
+    let mut rule = narx::Guarded::new(1).unwrap();
+    for _ in 0..100 {
+        rule.observe(1e299 * random.normal(), &[1e300 * random.normal()]);
+        let text = serde_json::to_string(&rule).unwrap();
+        let read: narx::Guarded = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, rule);
+        assert!(rule.online().deviation(&[0.0]).is_finite());
+    }
+}
+
+#[test]
+fn a_member_without_a_forecast_is_left_out() {
+    let (model, ..) = trained(Target::Log, Skip::Linear);
+    let online = Online::warm(&model, Covariance::Full).unwrap();
+    let mut guarded = narx::Guarded::around(online).unwrap();
+    for y in [-1.0, 0.0, -2.0, -1.5] {
+        guarded.observe(y, &[1.0]);
+        let mut forecast = [0.0];
+        guarded.forecast(&[1.0], &mut forecast);
+        assert!((-2.0..=0.0).contains(&forecast[0]), "{}", forecast[0]);
+    }
+}
+
+#[test]
+fn a_forged_state_cannot_ask_for_much_memory() {
+    let state = serde_json::json!({
+        "config": {"output_lags": [1, 1000], "inputs": vec![Vec::<usize>::new(); 100_000],
+            "hidden": 1, "covariance": "nodes", "forgetting": 0.0,
+            "jumps": {"threshold": 20.0, "expected": 0.0}, "seed": 0},
+        "warm": null, "record": [],
+        "track": {"terms": [], "history": {"columns": 1, "values": [], "step": 0},
+            "gate": {"jumps": {"threshold": 20.0, "expected": 0.0}, "seen": 0, "mean_square": 0.0,
+                "share": 0.0, "held": null, "lasted": 0.0, "passed": 0.0}, "last": null},
+    });
+    let used = allocation_counter::measure(|| {
+        let read: Result<Online, _> = serde_json::from_value(state.clone());
+        let cause = read.unwrap_err().to_string();
+        assert!(cause.contains("`inputs` must be at most 1000"), "{cause}");
+    });
+    assert!(used.bytes_max < 100_000_000, "{used:?}");
+    assert!(Online::new(&OnlineConfig::new(usize::MAX)).is_err());
+}

@@ -153,3 +153,51 @@ fn the_trade_can_be_set() {
     assert!((at(&trusting) - 0.5).abs() < 0.05, "{}", at(&trusting));
     assert!(at(&open) > 0.5, "{}", at(&open));
 }
+
+#[test]
+fn a_shift_of_a_constant_series_is_followed() {
+    for (name, mut rule) in rules() {
+        (0..400).for_each(|_| rule.observe(100.0, &[]));
+        (0..3).for_each(|_| rule.observe(200.0, &[]));
+        let off = forecast(&rule) - 200.0;
+        assert!(off.abs() < 2.0, "{name}: {off}");
+    }
+}
+
+#[test]
+fn spikes_to_both_sides_are_no_shift() {
+    for (name, mut rule) in rules() {
+        let mut random = Uniform(3);
+        let mut noise = || 100.0 * (0.03 * random.normal()).exp();
+        (0..WARM_STEPS).for_each(|_| rule.observe(noise(), &[]));
+        for y in [1000.0, -800.0, 100.0] {
+            rule.observe(y, &[]);
+            let now = forecast(&rule);
+            assert!((50.0..150.0).contains(&now), "{name}: {now} after {y}");
+        }
+    }
+}
+
+#[test]
+fn a_reading_of_zero_or_below_is_a_spike_like_any_other() {
+    for spike in [0.0, -1.0, 1e5] {
+        let (mut hit, mut calm) = (Corrected::new(0, 0).unwrap(), Corrected::new(0, 0).unwrap());
+        let mut random = Uniform(5);
+        let (mut of_hit, mut of_calm) = (0.0, 0.0);
+        for t in 0..500 {
+            let y = 100.0 + 10.0 * (f64::from(t) / 5.0).sin() + random.normal();
+            let error = |rule: &Corrected| {
+                let mut out = [0.0];
+                rule.forecast(&[], &mut out);
+                (out[0] - y).powi(2)
+            };
+            if t > 210 {
+                of_hit += error(&hit);
+                of_calm += error(&calm);
+            }
+            hit.observe(if t == 200 { spike } else { y }, &[]);
+            calm.observe(y, &[]);
+        }
+        assert!(of_hit < 1.1 * of_calm, "{spike}: {of_hit} {of_calm}");
+    }
+}

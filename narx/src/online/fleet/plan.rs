@@ -3,11 +3,6 @@ use crate::online::config::{Covariance, Jumps, OnlineConfig};
 use crate::online::history::Term;
 use crate::online::learner::Design;
 
-/// Most regressors of a fleet's worker, and most numbers that it may have learnt: 1.6 MB. A damaged
-/// file cannot ask for more memory.
-const MOST_REGRESSORS: usize = 1000;
-const MOST_NUMBERS: usize = 200_000;
-
 /// What all workers of a fleet have in common.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
@@ -25,15 +20,7 @@ impl Plan {
         if config.covariance != Covariance::Nodes {
             return Err(Error::FleetCovariance);
         }
-        let regressors = config.regressors();
-        let in_range = regressors <= MOST_REGRESSORS;
-        let expected = "at most 1000 in a fleet";
-        Error::check("regressors", expected, regressors as f64, in_range)?;
         let design = Design::new(config)?;
-        let numbers = design.at.end;
-        let in_range = numbers <= MOST_NUMBERS;
-        let expected = "at most 200000 in a fleet";
-        Error::check("numbers of a worker", expected, numbers as f64, in_range)?;
         let terms: Vec<Term> = config.terms().collect();
         let longest = terms.iter().map(|term| term.lag).max().unwrap_or(0);
         Ok(Self {

@@ -144,7 +144,7 @@ impl Fleet {
         let mut numbers = [0.0; 6];
         body.numbers(&mut numbers)?;
         let gate = Gate::of(self.plan.jumps, numbers);
-        if last.is_infinite() || gate.check().is_err() {
+        if last.is_infinite() || gate.check(self.plan.jumps).is_err() {
             return Err(misfit("a worker's last values are not sound"));
         }
         block.resume(lane, last, gate);
