@@ -3,7 +3,8 @@
     python3 benches/results/collect.py target/criterion > raw.csv
 
 `times_yardstick` is the median over that of the yardstick with as many workers in the same run:
-`largest remainder` for splits, `equal` batches for replays, nalgebra for networks.
+`largest remainder` for splits, `equal` batches for replays, nalgebra for networks; a fleet has
+none, the same workers alone are beside it.
 """
 
 import csv
@@ -33,7 +34,7 @@ def row(folder):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    found = [*folder.glob("*/*/*/new"), *folder.glob("narx*/*/new")]
+    found = [*folder.glob("*/*/*/new"), *folder.glob("*/*/new")]
     order = lambda row: (row["bench"], row["workers"] or 0, row["what"])
     rows = sorted((row(folder) for folder in found), key=order)
     yardsticks = {
@@ -42,8 +43,8 @@ def main():
         if row["what"] in ("largest remainder", "equal") or row["what"].startswith("nalgebra")
     }
     for each in rows:
-        per = each["median_us"] / yardsticks[each["bench"], each["workers"]]
-        each["times_yardstick"] = round(per, 2)
+        yardstick = yardsticks.get((each["bench"], each["workers"]))
+        each["times_yardstick"] = round(each["median_us"] / yardstick, 2) if yardstick else ""
     table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
