@@ -11,7 +11,15 @@ use crate::{backtest, files, json, lags, picture, table};
 
 const GLOBAL_BATCH: u32 = 2048;
 
-const POLICIES: [&str; 6] = ["equal", "last", "ema", "ema-adaptive", "informed", "oracle"];
+const POLICIES: [&str; 7] = [
+    "equal",
+    "last",
+    "ema",
+    "ema-adaptive",
+    "guarded",
+    "informed",
+    "oracle",
+];
 
 /// The worker whose speed is forecast, from itself and from the run queue that it finds.
 const FORECAST_OF: &str = "bursts";

@@ -23,6 +23,17 @@ pub enum Policy<F = AnyForecaster> {
 impl<F> Policy<F> {
     /// Forecasts every worker's speed with a copy of `forecaster`, which reads the driving series
     /// named in `inputs`, in that order.
+    ///
+    /// # Example
+    /// ```
+    /// use narx::{AnyForecaster, Guarded};
+    /// use sizing::{Balancer, Policy};
+    /// // The run queue that a worker finds before its step tells most of the step's speed.
+    /// let guarded = AnyForecaster::from(Guarded::new(1)?);
+    /// let job = Balancer::new(1024, Policy::forecast_by(guarded, &["running_before"]));
+    /// assert!(job.is_ok());
+    /// # Ok::<(), narx::Error>(())
+    /// ```
     pub fn forecast_by(forecaster: F, inputs: &[&str]) -> Self {
         Self::Predictive {
             forecaster,
