@@ -35,7 +35,7 @@ fn the_demo_shows_every_policy_and_prints_what_it_writes() {
     assert_eq!(ran.stdout, file);
     let json = ran.json();
     let names = names(&json["policies"], "name");
-    for policy in ["equal", "last", "ema", "oracle"] {
+    for policy in ["equal", "last", "ema", "guarded", "oracle"] {
         assert!(names.contains(&policy));
     }
     let table = run_in(folder.path(), &["demo"]);
@@ -49,7 +49,7 @@ fn the_demo_is_a_replay_of_the_recordings() {
     let args =
         "replay bursts.csv periodic.csv sine.csv quota.csv --global-batch 2048 --json --policy";
     let mut args: Vec<&str> = args.split(' ').collect();
-    args.push("equal,last,ema,ema-adaptive,informed,oracle");
+    args.push("equal,last,ema,ema-adaptive,guarded,informed,oracle");
     let replayed = run_in(folder.path(), &args).json();
     let mut demo = run_in(folder.path(), &["demo", "--json"]).json();
     assert!(demo.as_object_mut().unwrap().remove("forecast").is_some());
