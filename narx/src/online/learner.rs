@@ -291,6 +291,33 @@ impl Design {
         forecast_vectorised(self, record, raw, start, view)
     }
 
+    /// Numbers that [`prepare`](Self::prepare) writes, with so many regressors of the past.
+    pub(super) fn ahead(&self, past: usize) -> usize {
+        past + self.shape.hidden + 2
+    }
+
+    /// Does what a forecast of the next step takes that does not depend on the inputs at its start:
+    /// scales the regressors of the past, the first ones, and weighs them.
+    pub(super) fn prepare<const L: usize>(
+        &self,
+        record: &[[f64; L]],
+        past: &[[f64; L]],
+        ahead: &mut [[f64; L]],
+    ) {
+        prepare_vectorised(self, record, past, ahead);
+    }
+
+    /// The rest of such a forecast, see [`forecast`](Self::forecast); `now` are the other regressors.
+    pub(super) fn resume<const L: usize>(
+        &self,
+        record: &[[f64; L]],
+        ahead: &[[f64; L]],
+        now: &[[f64; L]],
+        view: &mut View<L>,
+    ) -> [f64; L] {
+        resume_vectorised(self, record, ahead, now, view)
+    }
+
     /// The variance that the weights bring into the forecast from the regressors `raw`.
     pub(super) fn spread(&self, record: &[[f64; 1]], raw: &[[f64; 1]]) -> f64 {
         let mut room = Room::new(&self.shape);
@@ -516,15 +543,33 @@ fn forecast<const L: usize>(
     start: &[f64; L],
     view: &mut View<L>,
 ) -> [f64; L] {
-    let mut change = look(design, record, raw, view);
-    let network = view.output;
-    let square = record[design.at.square];
-    let steps = record[design.at.steps];
+    let outside = look(design, record, raw, view);
+    fade(start, &view.output, &gain(design, record), &outside)
+}
+
+/// What the network's output is multiplied by: the size of the targets. Weights that others have learnt
+/// count by how far the scales are known.
+#[inline(always)]
+fn gain<const L: usize>(design: &Design, record: &[[f64; L]]) -> [f64; L] {
+    let (square, steps) = (&record[design.at.square], &record[design.at.steps]);
+    let mut gain = [0.0; L];
     for l in 0..L {
-        // Weights that others have learnt count by how far the scales are known.
-        let known = (steps[l] / WARM_UP).min(1.0);
-        let output = network[l] * square[l].sqrt() * known;
-        change[l] = (start[l] + output) / (1.0 + change[l] / BOX);
+        gain[l] = square[l].sqrt() * (steps[l] / WARM_UP).min(1.0);
+    }
+    gain
+}
+
+/// The change that is forecast, from the network's output.
+#[inline(always)]
+fn fade<const L: usize>(
+    start: &[f64; L],
+    network: &[f64; L],
+    gain: &[f64; L],
+    outside: &[f64; L],
+) -> [f64; L] {
+    let mut change = [0.0; L];
+    for l in 0..L {
+        change[l] = (start[l] + network[l] * gain[l]) / (1.0 + outside[l] / BOX);
     }
     change
 }
@@ -541,22 +586,69 @@ fn look<const L: usize>(
         &mut view.x[..design.shape.regressors],
         &mut view.units[..design.shape.hidden],
     );
-    let outside = scale(design, record, raw, x);
-    view.output = evaluate(design, record, x, units);
+    let outside = scale(design, record, 0, raw, x, [0.0; L]);
+    units.copy_from_slice(&record[design.places.hidden_bias..design.places.output]);
+    weigh(design, record, 0, x, units);
+    view.output = respond(design, record, x, units);
     outside
 }
 
-/// Scaled regressors, cut at the box; returns the largest distance from it.
+vectorised! {
+    fn prepare_vectorised = prepare(design: &Design, record: &[[f64; L]], past: &[[f64; L]], ahead: &mut [[f64; L]])
+}
+
+#[inline(always)]
+fn prepare<const L: usize>(
+    design: &Design,
+    record: &[[f64; L]],
+    past: &[[f64; L]],
+    ahead: &mut [[f64; L]],
+) {
+    let (x, rest) = ahead.split_at_mut(past.len());
+    let (units, rest) = rest.split_at_mut(design.shape.hidden);
+    rest[0] = scale(design, record, 0, past, x, [0.0; L]);
+    rest[1] = gain(design, record);
+    units.copy_from_slice(&record[design.places.hidden_bias..design.places.output]);
+    weigh(design, record, 0, x, units);
+}
+
+vectorised! {
+    fn resume_vectorised = resume(design: &Design, record: &[[f64; L]], ahead: &[[f64; L]], now: &[[f64; L]], view: &mut View<L>) -> [f64; L]
+}
+
+#[inline(always)]
+fn resume<const L: usize>(
+    design: &Design,
+    record: &[[f64; L]],
+    ahead: &[[f64; L]],
+    now: &[[f64; L]],
+    view: &mut View<L>,
+) -> [f64; L] {
+    let (regressors, hidden) = (design.shape.regressors, design.shape.hidden);
+    let past = regressors - now.len();
+    let (x, units) = (&mut view.x[..regressors], &mut view.units[..hidden]);
+    x[..past].copy_from_slice(&ahead[..past]);
+    units.copy_from_slice(&ahead[past..][..hidden]);
+    let (outside, gain) = (ahead[past + hidden], &ahead[past + hidden + 1]);
+    let outside = scale(design, record, past, now, &mut x[past..], outside);
+    weigh(design, record, past, &x[past..], units);
+    view.output = respond(design, record, x, units);
+    fade(&[0.0; L], &view.output, gain, &outside)
+}
+
+/// Scales the regressors from the one at place `from` on, cut at the box; returns the largest distance
+/// from it, or `outside` if that is larger.
 #[inline(always)]
 fn scale<const L: usize>(
     design: &Design,
     record: &[[f64; L]],
+    from: usize,
     raw: &[[f64; L]],
     x: &mut [[f64; L]],
+    mut outside: [f64; L],
 ) -> [f64; L] {
-    let means = &record[design.at.mean..design.at.variance];
-    let factors = &record[design.at.factor..design.at.steps];
-    let mut outside = [0.0_f64; L];
+    let means = &record[design.at.mean + from..design.at.variance];
+    let factors = &record[design.at.factor + from..design.at.steps];
     for (((x, raw), mean), factor) in x.iter_mut().zip(raw).zip(means).zip(factors) {
         for l in 0..L {
             let value = (raw[l] - mean[l]) * factor[l];
@@ -574,38 +666,48 @@ fn scale<const L: usize>(
     outside
 }
 
-/// The network's output; `units` takes the values of its hidden units.
+/// Adds the weighted regressors from the one at place `from` on to the sums of the hidden units.
 #[inline(always)]
-fn evaluate<const L: usize>(
+fn weigh<const L: usize>(
     design: &Design,
     record: &[[f64; L]],
+    from: usize,
     x: &[[f64; L]],
     units: &mut [[f64; L]],
-) -> [f64; L] {
-    let (hidden, places) = (design.shape.hidden, &design.places);
-    let biases = &record[places.hidden_bias..places.output];
+) {
+    let hidden = design.shape.hidden;
+    let weights = &record[from * hidden..];
     if L == 1 {
-        units.copy_from_slice(biases);
         for (k, x) in x.iter().enumerate() {
-            let weights = &record[k * hidden..][..hidden];
+            let weights = &weights[k * hidden..][..hidden];
             for (unit, weight) in units.iter_mut().zip(weights) {
                 for l in 0..L {
                     unit[l] = weight[l].mul_add(x[l], unit[l]);
                 }
             }
         }
-    } else {
-        // The same sums, a few at a time in registers.
-        units.copy_from_slice(biases);
-        let (tiles, rest) = units.as_chunks_mut::<TILE>();
-        let first = tiles.len() * TILE;
-        for (t, tile) in tiles.iter_mut().enumerate() {
-            accumulate(record, hidden, t * TILE, x, tile);
-        }
-        for (u, unit) in rest.iter_mut().enumerate() {
-            accumulate(record, hidden, first + u, x, std::array::from_mut(unit));
-        }
+        return;
     }
+    // The same sums, a few at a time in registers.
+    let (tiles, rest) = units.as_chunks_mut::<TILE>();
+    let first = tiles.len() * TILE;
+    for (t, tile) in tiles.iter_mut().enumerate() {
+        accumulate(weights, hidden, t * TILE, x, tile);
+    }
+    for (u, unit) in rest.iter_mut().enumerate() {
+        accumulate(weights, hidden, first + u, x, std::array::from_mut(unit));
+    }
+}
+
+/// The network's output from the sums of its hidden units, which become their values.
+#[inline(always)]
+fn respond<const L: usize>(
+    design: &Design,
+    record: &[[f64; L]],
+    x: &[[f64; L]],
+    units: &mut [[f64; L]],
+) -> [f64; L] {
+    let places = &design.places;
     for unit in units.as_flattened_mut() {
         *unit = tanh(*unit);
     }

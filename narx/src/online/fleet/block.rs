@@ -27,7 +27,7 @@ pub(super) struct Block {
 pub(super) struct Desk {
     /// The inputs at the start of the step.
     pub(super) now: Vec<[f64; LANES]>,
-    raw: Vec<[f64; LANES]>,
+    pub(super) raw: Vec<[f64; LANES]>,
     room: Room<LANES>,
 }
 
@@ -161,19 +161,48 @@ impl Block {
         next
     }
 
+    /// Does what the forecasts of the next step, `step`, take that does not depend on its inputs.
+    pub(super) fn prepare(&mut self, plan: &Plan, step: usize, raw: &mut [[f64; LANES]]) {
+        let past = &mut raw[..plan.past];
+        for (raw, &term) in past.iter_mut().zip(&plan.terms) {
+            *raw = self.lines.get()[plan.line(step, term)];
+        }
+        let (ahead, record) =
+            self.lines.get_mut()[plan.ahead()..].split_at_mut(plan.record() - plan.ahead());
+        plan.design.prepare(record, past, ahead);
+    }
+
+    /// Asks for what a forecast reads, so that it comes while others are made.
+    #[inline]
+    pub(super) fn fetch(&self, plan: &Plan) {
+        if !self.is_empty() {
+            plan.read()
+                .into_iter()
+                .for_each(|lines| self.lines.fetch(lines));
+        }
+    }
+
     /// The forecasts of the next step.
     pub(super) fn forecast(
         &self,
         plan: &Plan,
-        step: usize,
         now: &[[f64; LANES]],
         Sight { raw, view }: &mut Sight,
     ) -> [f64; LANES] {
         if self.is_empty() {
             return [f64::NAN; LANES];
         }
-        self.regressors(plan, step, now, raw);
-        let mut next = self.after(plan, &self.last, raw, view);
+        let of_now = &plan.terms[plan.past..];
+        let raw = &mut raw[..of_now.len()];
+        for (raw, term) in raw.iter_mut().zip(of_now) {
+            *raw = now[term.column - 1];
+        }
+        let ahead = &self.lines.get()[plan.ahead()..plan.record()];
+        let change = plan.design.resume(self.record(plan), ahead, raw, view);
+        let mut next = self.last;
+        for (next, change) in next.iter_mut().zip(change) {
+            *next = finite(*next + change);
+        }
         if self.held != 0 {
             for (next, gate) in next.iter_mut().zip(&self.gates) {
                 *next = finite(gate.blend(*next));
@@ -223,6 +252,7 @@ impl Block {
         let row = &mut self.lines.get_mut()[first..][..plan.columns];
         row[0] = values;
         row[1..].copy_from_slice(&desk.now);
+        self.prepare(plan, step.wrapping_add(1), &mut desk.raw);
     }
 
     /// The same for one worker, when `step` has not begun for the others. Its history is moved on
@@ -254,6 +284,7 @@ impl Block {
             }
             self.see(plan, step, Term { column, lag: 1 }, lane, *value);
         }
+        self.prepare(plan, step, &mut desk.raw);
     }
 
     /// Learns from the values of the workers in `lanes`. Returns the values taken in, or in place of

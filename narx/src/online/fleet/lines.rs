@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 /// Workers side by side: eight numbers are one line of a processor's cache, and one register of the
 /// widest ones.
 pub(super) const LANES: usize = 8;
@@ -34,6 +36,20 @@ impl Lines {
     pub(super) fn get(&self) -> &[[f64; LANES]] {
         let numbers = self.numbers.get(self.start..).unwrap_or(&[]);
         &numbers.as_chunks().0[..self.lines]
+    }
+
+    /// Asks for these lines, which are to be read soon.
+    #[inline]
+    pub(super) fn fetch(&self, lines: Range<usize>) {
+        #[cfg(target_arch = "x86_64")]
+        for line in self.get().get(lines).unwrap_or(&[]) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch reads nothing that the program could see, from whatever address.
+            #[allow(unsafe_code)]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
+            }
+        }
     }
 
     pub(super) fn get_mut(&mut self) -> &mut [[f64; LANES]] {

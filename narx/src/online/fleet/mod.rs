@@ -150,7 +150,9 @@ impl Fleet {
             self.blocks.push(Block::new(&self.plan));
         }
         let record = record.unwrap_or(&self.fresh);
-        self.blocks[place / LANES].enter(&self.plan, place % LANES, record);
+        let block = &mut self.blocks[place / LANES];
+        block.enter(&self.plan, place % LANES, record);
+        block.prepare(&self.plan, self.step, &mut self.desk.raw);
         id
     }
 
@@ -177,8 +179,11 @@ impl Fleet {
         let mut now = line_up(self.inputs());
         let mut sight = Sight::new(&self.plan);
         for (index, (block, out)) in self.blocks.iter().zip(out.chunks_mut(LANES)).enumerate() {
+            if let Some(coming) = self.blocks.get(index + FETCHED_AHEAD) {
+                coming.fetch(&self.plan);
+            }
             turn(inputs, self.inputs(), index, &mut now);
-            let next = block.forecast(&self.plan, self.step, &now, &mut sight);
+            let next = block.forecast(&self.plan, &now, &mut sight);
             out.copy_from_slice(&next[..out.len()]);
         }
         Ok(())
@@ -269,6 +274,9 @@ fn turn(inputs: &[f64], columns: usize, block: usize, now: &mut [[f64; LANES]]) 
         }
     }
 }
+
+/// How many blocks before its forecast a block is fetched from memory.
+const FETCHED_AHEAD: usize = 1;
 
 fn line_up(lines: usize) -> Few {
     SmallVec::from_elem([0.0; LANES], lines)

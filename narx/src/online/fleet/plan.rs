@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::Error;
 use crate::online::config::{Covariance, Jumps, OnlineConfig};
 use crate::online::history::Term;
@@ -8,6 +10,8 @@ use crate::online::learner::Design;
 pub(super) struct Plan {
     pub(super) design: Design,
     pub(super) terms: Vec<Term>,
+    /// How many of the terms, the first ones, are about steps that have passed.
+    pub(super) past: usize,
     pub(super) jumps: Jumps,
     /// Columns of the history: the series, then its inputs.
     pub(super) columns: usize,
@@ -25,6 +29,7 @@ impl Plan {
         let longest = terms.iter().map(|term| term.lag).max().unwrap_or(0);
         Ok(Self {
             design,
+            past: terms.iter().take_while(|term| term.lag > 0).count(),
             terms,
             jumps: config.jumps,
             columns: 1 + config.inputs.len(),
@@ -32,15 +37,38 @@ impl Plan {
         })
     }
 
-    /// Lines of a block: the history, then the records, whose covariances come last, so that what
-    /// a forecast reads lies together.
+    /// Lines of a block: the history, what is prepared of the next forecast, then the records, whose
+    /// covariances come last, so that what a forecast reads lies together.
     pub(super) fn lines(&self) -> usize {
         self.record() + self.design.at.end
     }
 
+    /// The first line of what is prepared.
+    pub(super) fn ahead(&self) -> usize {
+        self.rows * self.columns
+    }
+
     /// The first line of the records.
     pub(super) fn record(&self) -> usize {
-        self.rows * self.columns
+        self.ahead() + self.design.ahead(self.past)
+    }
+
+    /// The lines that a forecast of the next step reads.
+    #[inline]
+    pub(super) fn read(&self) -> [Range<usize>; 5] {
+        let (record, past) = (self.record(), self.past);
+        let (shape, weights) = (&self.design.shape, self.design.places.end);
+        let (regressors, hidden) = (shape.regressors, shape.hidden);
+        let scales = record + weights;
+        [
+            self.ahead()..record,
+            // The weights of the regressors of the present, and those into the output.
+            record + past * hidden..record + regressors * hidden,
+            record + (regressors + 1) * hidden..scales,
+            // Their means and factors.
+            scales + past..scales + regressors,
+            scales + 2 * regressors + past..scales + 3 * regressors,
+        ]
     }
 
     /// The line of the column `term.column` so many steps before `step`.

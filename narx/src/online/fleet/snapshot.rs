@@ -148,6 +148,7 @@ impl Fleet {
             return Err(misfit("a worker's last values are not sound"));
         }
         block.resume(lane, last, gate);
+        block.prepare(&self.plan, self.step, &mut self.desk.raw);
         Ok(())
     }
 }
