@@ -2,16 +2,13 @@ use std::ops::Range;
 
 use plotters::prelude::*;
 
-use super::{
-    COLOURS, DrawError, FONT, GRID, Style, TEXT_SIZE, draw_key, label, picture, put, whole,
-};
+use super::{COLOURS, DrawError, MARGIN, Style, by_line, draw_key, label, picture, put};
 use crate::backtest::{Outcome, Ranked};
 use crate::series_file::Log;
 use crate::worker_names::plain;
 
 const WIDTH: i32 = 1400;
 const HEIGHT: i32 = 520;
-const MARGIN: i32 = 20;
 const MOST_ROWS: usize = 200;
 const TRUTH: RGBColor = BLACK;
 const FORECAST: RGBColor = COLOURS[5];
@@ -44,25 +41,10 @@ pub(super) fn draw(outcome: &Outcome, log: &Log) -> Result<String, DrawError> {
         put(canvas, &title, (MARGIN, 28), Style::TITLE)?;
         let key = [("truth", TRUTH), (model.name.as_str(), FORECAST)];
         draw_key(canvas, (MARGIN, 64), &key)?;
-        let area = canvas.margin(80, MARGIN / 2, MARGIN / 2, MARGIN);
-        let mut chart = ChartBuilder::on(&area)
-            .x_label_area_size(48)
-            .y_label_area_size(84)
-            .build_cartesian_2d(first..last.max(first + 1.0), low..high)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(WHITE)
-            .bold_line_style(GRID)
-            .x_desc("line of the file")
-            .y_desc(plain(&outcome.target))
-            .x_labels(10)
-            .y_labels(6)
-            .x_label_formatter(&|x| whole(*x))
-            .y_label_formatter(&|y| label(*y * unit))
-            .label_style((FONT, TEXT_SIZE - 1))
-            .axis_desc_style((FONT, TEXT_SIZE))
-            .draw()?;
+        let lines_shown = first..last.max(first + 1.0);
+        let name = plain(&outcome.target);
+        let value = |y: &f64| label(*y * unit);
+        let mut chart = by_line(canvas, lines_shown, low..high, &name, &value)?;
         for (values, colour) in [(&truth, TRUTH), (&forecast, FORECAST)] {
             for stretch in stretches(values) {
                 let points = stretch.map(|row| (lines[row] as f64, values[row].clamp(low, high)));

@@ -1,13 +1,12 @@
 use lbbsp::narx::Member;
 use plotters::prelude::*;
 
-use super::{COLOURS, DrawError, FONT, GRID, Style, TEXT_SIZE, draw_key, picture, put, whole};
+use super::{COLOURS, DrawError, MARGIN, Style, by_line, draw_key, picture, put};
 use crate::backtest::Members;
 use crate::series_file::Log;
 
 const WIDTH: i32 = 1400;
 const HEIGHT: i32 = 520;
-const MARGIN: i32 = 20;
 
 /// More points would be closer to each other than pixels.
 const MOST_POINTS: usize = 600;
@@ -41,25 +40,9 @@ pub(super) fn draw(members: &Members, log: &Log) -> Result<String, DrawError> {
     picture((WIDTH as u32, HEIGHT as u32), |canvas| {
         put(canvas, &title, (MARGIN, 28), Style::TITLE)?;
         draw_key(canvas, (MARGIN, 64), &key)?;
-        let area = canvas.margin(80, MARGIN / 2, MARGIN / 2, MARGIN);
-        let mut chart = ChartBuilder::on(&area)
-            .x_label_area_size(48)
-            .y_label_area_size(84)
-            .build_cartesian_2d(first..last, 0.0..1.0)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(WHITE)
-            .bold_line_style(GRID)
-            .x_desc("line of the file")
-            .y_desc("weight in the forecast")
-            .x_labels(10)
-            .y_labels(6)
-            .x_label_formatter(&|x| whole(*x))
-            .y_label_formatter(&|y| format!("{y:.1}"))
-            .label_style((FONT, TEXT_SIZE - 1))
-            .axis_desc_style((FONT, TEXT_SIZE))
-            .draw()?;
+        let weight = |y: &f64| format!("{y:.1}");
+        let name = "weight in the forecast";
+        let mut chart = by_line(canvas, first..last, 0.0..1.0, name, &weight)?;
         // From the uppermost area down to 0, each over the one before: no gaps between neighbours.
         for place in (0..Member::ALL.len()).rev() {
             let top = points.iter().map(|(x, tops)| (*x, tops[place]));

@@ -7,8 +7,10 @@ mod sizes;
 mod training;
 mod waiting;
 
+use std::ops::Range;
 use std::path::Path;
 
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -23,6 +25,9 @@ const FONT: &str = "sans-serif";
 const TEXT_SIZE: i32 = 16;
 const TITLE_SIZE: i32 = 22;
 const GRID: RGBColor = RGBColor(225, 225, 225);
+
+/// Around a picture, in points.
+const MARGIN: i32 = 20;
 
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
@@ -156,6 +161,40 @@ fn label(value: f64) -> String {
         v if v >= 10.0 || v.fract() == 0.0 => format!("{value:.0}"),
         _ => format!("{value:.2}"),
     }
+}
+
+/// A chart whose horizontal axis counts the lines of a file.
+type LineChart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// The axes and the grid of such a chart, below a title and a key; `value` says what stands beside the
+/// vertical axis.
+fn by_line<'a>(
+    canvas: &Canvas<'a>,
+    lines: Range<f64>,
+    values: Range<f64>,
+    name: &str,
+    value: &dyn Fn(&f64) -> String,
+) -> Result<LineChart<'a>, DrawError> {
+    let area = canvas.margin(80, MARGIN / 2, MARGIN / 2, MARGIN);
+    let mut chart = ChartBuilder::on(&area)
+        .x_label_area_size(48)
+        .y_label_area_size(84)
+        .build_cartesian_2d(lines, values)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(WHITE)
+        .bold_line_style(GRID)
+        .x_desc("line of the file")
+        .y_desc(name)
+        .x_labels(10)
+        .y_labels(6)
+        .x_label_formatter(&|x| whole(*x))
+        .y_label_formatter(value)
+        .label_style((FONT, TEXT_SIZE - 1))
+        .axis_desc_style((FONT, TEXT_SIZE))
+        .draw()?;
+    Ok(chart)
 }
 
 /// What the lines of a picture are, one beside the other.

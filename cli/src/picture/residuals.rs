@@ -1,11 +1,12 @@
 use plotters::prelude::*;
 
-use super::{COLOURS, DrawError, FONT, GRID, Style, TEXT_SIZE, draw_key, picture, put, whole};
+use super::{
+    COLOURS, DrawError, FONT, GRID, MARGIN, Style, TEXT_SIZE, draw_key, picture, put, whole,
+};
 use crate::backtest::Checks;
 
 const WIDTH: i32 = 1000;
 const HEIGHT: i32 = 440;
-const MARGIN: i32 = 20;
 const BAR: RGBColor = COLOURS[0];
 const LIMIT: RGBColor = COLOURS[5];
 

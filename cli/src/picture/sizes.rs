@@ -2,7 +2,8 @@ use lbbsp::sizing::replay::{Iteration, Run};
 use plotters::prelude::*;
 
 use super::{
-    COLOURS, Canvas, DrawError, FONT, GRID, Style, TEXT_SIZE, label, picture, put, whole, width,
+    COLOURS, Canvas, DrawError, FONT, GRID, MARGIN, Style, TEXT_SIZE, label, picture, put, whole,
+    width,
 };
 use crate::replay::Outcome;
 use crate::unit::Unit;
@@ -15,7 +16,6 @@ const MOST_ITERATIONS: usize = 120;
 const MOST_LABELS: usize = 7;
 
 const WIDTH: i32 = 1400;
-const MARGIN: i32 = 20;
 const ROW_HEIGHT: i32 = 280;
 const LEGEND_TOP: i32 = 64;
 const LEGEND_LINE: i32 = 26;

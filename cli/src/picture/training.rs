@@ -2,13 +2,13 @@ use lbbsp::narx::Epoch;
 use plotters::prelude::*;
 
 use super::{
-    COLOURS, Canvas, DrawError, FONT, GRID, Style, TEXT_SIZE, draw_key, label, picture, put, whole,
+    COLOURS, Canvas, DrawError, FONT, GRID, MARGIN, Style, TEXT_SIZE, draw_key, label, picture,
+    put, whole,
 };
 use crate::training::History;
 
 const WIDTH: i32 = 1400;
 const HEIGHT: i32 = 520;
-const MARGIN: i32 = 20;
 
 /// An error below this is drawn as this: a logarithmic axis has no 0.
 const LEAST: f64 = 1e-12;

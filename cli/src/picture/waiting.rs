@@ -2,12 +2,11 @@ use lbbsp::sizing::replay::Summary;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use super::{Canvas, DrawError, Style, TEXT_SIZE, picture, put, width};
+use super::{Canvas, DrawError, MARGIN, Style, TEXT_SIZE, picture, put, width};
 use crate::replay::Outcome;
 use crate::unit::Unit;
 
 const WIDTH: i32 = 1100;
-const MARGIN: i32 = 20;
 const TOP: i32 = 100;
 const BAR: i32 = 34;
 const STEP: i32 = 52;
