@@ -6,6 +6,8 @@ use narx::{
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
+use crate::random::Uniform;
+
 const NAN: f64 = f64::NAN;
 
 /// Where the body of a snapshot starts: after the magic bytes, version, length and checksum.
@@ -29,13 +31,16 @@ fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 /// Seeded numbers from 0 to 1.
-struct Random(u64);
+struct Random(Uniform);
 
 impl Random {
+    fn new(seed: u64) -> Self {
+        // A state of 0 would stay 0.
+        Self(Uniform(seed.wrapping_mul(2).wrapping_add(1)))
+    }
+
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
-        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.next()
     }
 
     fn below(&mut self, end: usize) -> usize {
@@ -86,7 +91,7 @@ impl Both {
         Self {
             fleet: Fleet::new(config).unwrap(),
             pairs: Vec::new(),
-            random: Random(seed),
+            random: Random::new(seed),
         }
     }
 
@@ -387,7 +392,7 @@ fn a_newcomer_starts_with_what_the_others_have_learnt() {
         ..config()
     };
     let mut fleet = Fleet::new(&settings).unwrap();
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut errors = [0.0; 2];
     for _ in 0..8 {
         fleet.join();
